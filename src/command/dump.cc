@@ -92,9 +92,10 @@ Result<int64_t> ParseExpiry(std::string_view text, bool absolute, int64_t now_ms
 }
 
 Result<RdbValue> ReadPayload(std::string_view payload, const Limits& limits) {
-  const auto bytes = StripDumpFooter(payload, limits.skips_payload_checksums);
-  if (!bytes) return Status::Reply(kBadFooter);
-  RdbReader reader(*bytes, static_cast<uint64_t>(limits.proto_max_bulk_len.load(std::memory_order_relaxed)));
+  const auto value_bytes = StripDumpFooter(payload, limits.skips_payload_checksums);
+  if (!value_bytes) return Status::Reply(kBadFooter);
+  const auto most_bytes = static_cast<uint64_t>(limits.proto_max_bulk_len.load(std::memory_order_relaxed));
+  RdbReader reader(value_bytes->bytes, most_bytes, value_bytes->dialect);
   Result<RdbValue> value = ReadRdbValue(reader);
   if (value.ok() && reader.left() == 0) return value;
   const std::string reason = value.ok() ? "there are bytes behind the value" : std::string(value.status().text());

@@ -11,6 +11,8 @@ namespace {
 
 constexpr size_t kVersionBytes = 2;
 constexpr size_t kCrcBytes = 8;
+// Since this version, Redis omits the CRC in the RESTORE commands that it sends to replicas.
+constexpr uint64_t kFirstVersionWithoutCrc = 13;
 
 }  // namespace
 
@@ -20,15 +22,18 @@ void AppendDumpFooter(std::string& payload) {
   AppendLittle(payload, isal::Crc64Jones(payload), kCrcBytes);
 }
 
-std::optional<std::string_view> StripDumpFooter(std::string_view payload, bool skips_checksum) {
+std::optional<DumpValue> StripDumpFooter(std::string_view payload, bool skips_checksum) {
   if (payload.size() < kVersionBytes + kCrcBytes) return std::nullopt;
   const size_t value_bytes = payload.size() - kVersionBytes - kCrcBytes;
   ByteReader footer(payload.substr(value_bytes));
   const uint64_t version = footer.Little(kVersionBytes);
   const uint64_t crc = footer.Little(kCrcBytes);
-  if (version > kRdbVersionRead) return std::nullopt;
-  if (!skips_checksum && crc != isal::Crc64Jones(payload.substr(0, payload.size() - kCrcBytes))) return std::nullopt;
-  return payload.substr(0, value_bytes);
+  if (!IsReadRdbVersion(version)) return std::nullopt;
+  const RdbDialect dialect = RdbDialectOf(version);
+  const bool is_omitted = crc == 0 && version >= kFirstVersionWithoutCrc && dialect == RdbDialect::kRedis;
+  const bool is_checked = !skips_checksum && !is_omitted;
+  if (is_checked && crc != isal::Crc64Jones(payload.substr(0, payload.size() - kCrcBytes))) return std::nullopt;
+  return DumpValue{payload.substr(0, value_bytes), dialect};
 }
 
 }  // namespace cairn

@@ -2,10 +2,15 @@
 //
 // The structure of an RDB file around its values (rdb/rdb_format.h has values, lengths and texts):
 //
-//   file        "REDIS" version:four digits, records, ff crc:u64 little-endian
+//   file        magic, records, ff crc:u64 little-endian
 //               the CRC is of all before it, 0 when none was taken; below version 5 it is not there
+//   magic       "REDIS" version:four digits, or "VALKEY" version:three digits
 //
-//   record      fa name:text value:text                    aux: properties of the file and its writer
+//   record      f2 number:length n:length, n texts         names of fields (version 15 of Redis): hashes that follow
+//                                                          refer to them by the number
+//               f3 n:length, n times: class:u32, data      metadata of modules about the next key (version 13 of
+//                                                          Redis); the data has the form of a module's aux data
+//               fa name:text value:text                    aux: properties of the file and its writer
 //               f4 slot:length keys:length expiring:length   size of a cluster slot (version 12), a hint
 //               f5 code:text                               a library of functions (version 10)
 //               f6 name, engine, has_description:length [description], code   the same, of a
@@ -24,6 +29,8 @@
 namespace cairn {
 
 enum class RdbOpcode : uint8_t {
+  kHashTemplate = 0xf2,  // of Redis; Valkey 9.2: a command
+  kKeyMetadata = 0xf3,   // of Redis; Valkey 9.0: the import of a cluster slot
   kSlotInfo = 0xf4,
   kFunction = 0xf5,
   kFunctionPreview = 0xf6,
@@ -39,7 +46,8 @@ enum class RdbOpcode : uint8_t {
 };
 
 inline constexpr std::string_view kRdbMagic = "REDIS";
-inline constexpr int kRdbVersionDigits = 4;
+inline constexpr std::string_view kValkeyMagic = "VALKEY";
+inline constexpr size_t kRdbMagicBytes = 9;  // with the version's digits
 inline constexpr int kOldestRdbVersionRead = 1;
 inline constexpr int kFirstRdbVersionWithCrc = 5;
 

@@ -36,9 +36,20 @@
 //   19  stream 2            n:length, n nodes, count:length last:id first:id max_deleted:id
 //                           entries_added:length, m:length, m groups
 //   21  stream 3            as 19
+//   26  stream 4            as 19, then d:length m:length (of idempotent production: how long, how many), n:length, n
+//                           producers, added:length duplicates:length
+//   27  stream 5            as 26
 //   24  hash with times     earliest:i64, n:length, n times: ttl:length text (field) text (value); ttl is 0 for a
 //                           field without expiry, else one more than its time less `earliest`
 //   25  hash listpack ex    earliest:i64, text that is a listpack: field, value, time, ...; 0: no expiry
+//   29  hash template       fields, text that is a listpack: a number, then the value of each field
+//   30  hash template 2     text that is a listpack: the number of a template (rdb/rdb_file.h), then the values
+//   31  hash template 3     fields, n texts: the value of each field
+//   32  hash template 4     the number of a template:length, n texts: the values
+//   V22 hash with times     of Valkey: n:length, n times: text (field) text (value) time:i64; -1: no expiry
+//
+// The types of versions up to 11 are the same for Redis and Valkey. Newer versions of Redis are numbered from 12,
+// those of Valkey from 80, and their type numbers from 22 have different meanings; V marks Valkey's.
 //
 // The parts of a stream (types/stream_group.h explains the terms):
 //
@@ -49,12 +60,17 @@
 //   group       name:text last:id entries_read:length (-1: not known; not in type 15)
 //               p:length, p pending entries, c:length, c consumers
 //   pending     raw id, delivered_ms:i64 deliveries:length
-//   consumer    name:text seen_ms:i64 active_ms:i64 (in type 21 only; -1: never)
+//   consumer    name:text seen_ms:i64 active_ms:i64 (from type 21 on; -1: never)
 //               p:length, p raw ids: which of the group's pending entries are the consumer's
+//               the last consumer of a group of type 27 is followed by p:length, p raw ids: the pending entries
+//               that no consumer owns
+//   producer    id:text e:length, e times: id:text ms:length seq:length
+//
+// The fields of a hash template are 0:length and a text that is a listpack, or 1:length n:length and n texts.
 //
 // A zset in a ziplist or listpack is member, score, member, score ...; a hash is field, value, field, value ...
-// Versions 5 to 12 of RDB differ, for values, only in the types they know. We write the types of version 10, that of
-// Redis 7.0, so that it and all later ones can read them. A hash with expiring fields is of type 24 and version 12,
+// The versions of RDB since 5 differ, for values, only in the types they know. We write the types of version 10, that
+// of Redis 7.0, so that it and all later ones can read them. A hash with expiring fields is of type 24 and version 12,
 // that of Redis 7.4, which introduced them.
 //
 // Example: the string "x" = 00 01 78, as a payload 00 01 78 0a00 and eight bytes of CRC.
@@ -64,7 +80,10 @@
 
 namespace cairn {
 
-enum class RdbType : uint8_t {
+// Added to the numbers of Valkey's own types.
+inline constexpr uint16_t kValkeyType = 256;
+
+enum class RdbType : uint16_t {
   kString = 0,
   kList = 1,
   kSet = 2,
@@ -86,11 +105,17 @@ enum class RdbType : uint8_t {
   kStreamListpacks3 = 21,
   kHashWithTimes = 24,
   kHashListpackEx = 25,
+  kStreamListpacks4 = 26,
+  kStreamListpacks5 = 27,
+  kHashTemplateListpack = 29,
+  kHashTemplateListpackRef = 30,
+  kHashTemplateArray = 31,
+  kHashTemplateArrayRef = 32,
+  kValkeyHashWithTimes = kValkeyType + 22,
 };
 
 inline constexpr uint16_t kRdbVersionWritten = 10;
 inline constexpr uint16_t kRdbVersionWithTimes = 12;  // for hashes with expiring fields
-inline constexpr uint16_t kRdbVersionRead = 12;       // the newest version we read
 
 // The first byte of a text or a length.
 inline constexpr uint8_t kRdbLength14 = 0x40;

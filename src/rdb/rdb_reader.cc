@@ -68,6 +68,11 @@ uint64_t RdbReader::Checksum() {
   return crc_;
 }
 
+const RdbReader::FieldNames* RdbReader::FindFieldNames(uint64_t number) const {
+  const auto found = names_.find(number);
+  return found == names_.end() ? nullptr : &found->second;
+}
+
 Result<uint8_t> RdbReader::Byte() {
   Need(1);
   const uint8_t byte = bytes_.Byte();

@@ -9,17 +9,23 @@
 // the limit, and the claimed size of a compressed text against the size its bytes can expand to. Errors are kCorruption
 // with the reason.
 //
+// The types of Redis and Valkey have the same numbers with different meanings, so the reader knows its dialect
+// (rdb/rdb_dialect.h). It also keeps the names of fields that a file gives once for many hashes.
+//
 // Thread: that of its user. The bytes must outlive the reader and its results.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "rdb/byte_reader.h"
+#include "rdb/rdb_dialect.h"
 #include "rdb/rdb_items.h"
 
 namespace cairn {
@@ -30,7 +36,8 @@ using RdbSource = std::function<Result<size_t>(char* into, size_t most)>;
 class RdbReader {
  public:
   // `most_text_bytes` is the limit for a decompressed text.
-  RdbReader(std::string_view bytes, uint64_t most_text_bytes) : bytes_(bytes), most_text_bytes_(most_text_bytes) {}
+  RdbReader(std::string_view bytes, uint64_t most_text_bytes, RdbDialect dialect = RdbDialect::kRedis)
+      : bytes_(bytes), most_text_bytes_(most_text_bytes), dialect_(dialect) {}
   RdbReader(RdbSource source, uint64_t most_text_bytes)
       : bytes_({}), most_text_bytes_(most_text_bytes), source_(std::move(source)) {}
 
@@ -43,6 +50,18 @@ class RdbReader {
   // The checksum of all bytes read so far.
   uint64_t Checksum();
   uint64_t position() const { return received_ - bytes_.left(); }
+
+  RdbDialect dialect() const { return dialect_; }
+  void set_dialect(RdbDialect dialect) { dialect_ = dialect; }
+  // The names of fields that hashes refer to by a number, in the order of their values. Pointers stay valid.
+  using FieldNames = std::vector<std::string>;
+  // Returns false if the number has names already.
+  bool AddFieldNames(uint64_t number, FieldNames names) { return names_.emplace(number, std::move(names)).second; }
+  // Returns null if no record gave the names.
+  const FieldNames* FindFieldNames(uint64_t number) const;
+  // Counts parts that were read and that Cairn cannot keep, by what they are.
+  void NoteSkipped(std::string_view what) { ++skipped_[std::string(what)]; }
+  const std::map<std::string, uint64_t>& skipped() const { return skipped_; }
 
   Result<uint8_t> Byte();
   Result<std::string_view> Bytes(uint64_t size);
@@ -77,6 +96,9 @@ class RdbReader {
 
   ByteReader bytes_;
   uint64_t most_text_bytes_;
+  RdbDialect dialect_ = RdbDialect::kRedis;
+  std::map<uint64_t, FieldNames> names_;
+  std::map<std::string, uint64_t> skipped_;
 
   const RdbSource source_;
   std::deque<std::string> chunks_;  // the last one is being read

@@ -61,12 +61,12 @@ Result<Unclaimed> ReadPending(RdbReader& reader) {
   return pending;
 }
 
+bool HasActiveTimes(RdbType type) { return type != RdbType::kStreamListpacks && type != RdbType::kStreamListpacks2; }
+
 Result<RdbStream::Consumer> ReadConsumer(RdbType type, RdbReader& reader, RdbItems& items, Unclaimed& unclaimed) {
   RdbStream::Consumer consumer{.name = TRY(ReadName(reader, items))};
   consumer.seen_ms = consumer.active_ms = TRY(ReadTime(reader, 0));
-  if (type == RdbType::kStreamListpacks3) {
-    consumer.active_ms = TRY(ReadTime(reader, kNeverActive));
-  }
+  if (HasActiveTimes(type)) consumer.active_ms = TRY(ReadTime(reader, kNeverActive));
   for (uint64_t left = TRY(reader.Count(kIdBytes)); left > 0; --left) {
     const auto claimed = unclaimed.extract(TRY(ReadRawId(reader)));
     if (claimed.empty()) {
@@ -97,8 +97,30 @@ Result<RdbStream::Group> ReadGroup(RdbType type, RdbReader& reader, RdbItems& it
       return Status::Corruption("Duplicate stream consumer detected");
     }
   }
+  if (type == RdbType::kStreamListpacks5 && TRY(reader.Count(kIdBytes)) != 0) {
+    return Status::Corruption("rdb stream: pending entries that no consumer owns (XNACK) are not supported");
+  }
   if (!unclaimed.empty()) return Status::Corruption("rdb stream: a pending entry without a consumer");
   return group;
+}
+
+// Reads the ids with which producers recognize entries that they have added already, which Cairn cannot keep.
+Status PassProducers(RdbReader& reader, RdbItems& items) {
+  TRY(reader.Length());  // how long ids are kept
+  TRY(reader.Length());  // how many per producer
+  uint64_t entries = 0;
+  for (uint64_t producers = TRY(reader.Count(2)); producers > 0; --producers) {
+    TRY(ReadName(reader, items));
+    for (uint64_t left = TRY(reader.Count(3)); left > 0; --left) {
+      TRY(ReadName(reader, items));
+      TRY(ReadLengthsId(reader));
+      ++entries;
+    }
+  }
+  TRY(reader.Length());  // entries added with an id
+  TRY(reader.Length());  // entries refused
+  if (entries > 0) reader.NoteSkipped("the ids of a stream's idempotent producers (XADD IDMP)");
+  return Ok();
 }
 
 }  // namespace
@@ -167,6 +189,7 @@ Status RdbStream::ReadEnd(RdbType type, RdbReader& reader, RdbItems& items) {
       return Status::Corruption("rdb stream: a duplicate group");
     }
   }
+  if (type == RdbType::kStreamListpacks4 || type == RdbType::kStreamListpacks5) TRY(PassProducers(reader, items));
   at_end_ = true;
   return Ok();
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "rdb/rdb_dialect.h"
 #include "rdb/rdb_format.h"
 
 namespace cairn {
@@ -23,6 +24,7 @@ namespace cairn {
 struct RdbFilePart {
   std::string_view key;                     // of the value being written
   bool folds = true;                        // whether to compress long texts
+  RdbDialect dialect = RdbDialect::kRedis;  // of the file
   std::function<void(std::string&)> spill;  // takes the bytes written so far
 };
 
@@ -34,8 +36,11 @@ class RdbWriter {
   uint64_t most_elements_held() const { return part_ != nullptr ? kMostElementsHeld : UINT64_MAX; }
   size_t most_bytes_held() const { return part_ != nullptr ? kMostBytesHeld : SIZE_MAX; }
 
+  // Whose types to write. A DUMP payload has those of Redis.
+  RdbDialect dialect() const { return part_ != nullptr ? part_->dialect : RdbDialect::kRedis; }
+
   void Type(RdbType type) {
-    out_.push_back(static_cast<char>(type));
+    out_.push_back(static_cast<char>(static_cast<uint16_t>(type) % kValkeyType));
     if (part_ != nullptr) Text(part_->key);
   }
   void Length(uint64_t length);

@@ -22,8 +22,6 @@ constexpr size_t kCommitRows = 1024;
 constexpr size_t kCommitBytes = 1 << 20;
 constexpr uint64_t kMostNamed = 10;  // how many empty keys the warnings name
 
-constexpr uint8_t kModuleTypes[] = {6, 7};
-
 // Opcodes within a module's aux data.
 constexpr uint64_t kModuleEnd = 0;
 constexpr uint64_t kModuleFloat = 3;
@@ -41,20 +39,23 @@ Result<std::string> RdbFileReader::ReadText() {
   return items[0].ToString();
 }
 
+// The magic names the dialect; the version in its last digits must be one of the dialect's.
 Status RdbFileReader::ReadHead() {
-  const std::string_view magic = TRY(reader_.Bytes(kRdbMagic.size()));
-  if (magic != kRdbMagic) return Status::Corruption("it does not start like an RDB file");
-  const auto version = ParseInt64(
-      std::string(TRY(reader_.Bytes(kRdbVersionDigits))).insert(0, 1, '1'));  // only digits, with leading zeros
-  const int64_t base = 10000;
-  if (!version || *version < base + kOldestRdbVersionRead || *version >= 2 * base) {
-    return Status::Corruption("it does not start like an RDB file");
-  }
+  constexpr std::string_view kNotRdb = "it does not start like an RDB file";
+  const std::string_view magic = TRY(reader_.Bytes(kRdbMagicBytes));
+  const RdbDialect dialect = magic.starts_with(kValkeyMagic) ? RdbDialect::kValkey : RdbDialect::kRedis;
+  const std::string_view name = dialect == RdbDialect::kValkey ? kValkeyMagic : kRdbMagic;
+  if (!magic.starts_with(name)) return Status::Corruption(kNotRdb);
+  const auto version = ParseUint64("1" + std::string(magic.substr(name.size())));  // "1": digits may begin with zeros
+  const uint64_t base = dialect == RdbDialect::kValkey ? 1000 : 10000;
+  if (!version || *version < base + kOldestRdbVersionRead || *version >= 2 * base) return Status::Corruption(kNotRdb);
   version_ = static_cast<int>(*version - base);
-  if (version_ > kRdbVersionRead) {
+  if (RdbDialectOf(*version - base) != dialect || !IsReadRdbVersion(*version - base)) {
     return Status::Corruption(
-        fmt::format("it has RDB version {}; versions up to {} are supported", version_, kRdbVersionRead));
+        fmt::format("it has RDB version {} of {}; those up to {} of Redis and {} of Valkey are read", version_,
+                    dialect == RdbDialect::kValkey ? "Valkey" : "Redis", kRdbVersionRead, kValkeyVersionRead));
   }
+  reader_.set_dialect(dialect);
   return Ok();
 }
 
@@ -73,8 +74,32 @@ Status RdbFileReader::ReadPreviewFunction() {
   return Ok();
 }
 
+Status RdbFileReader::ReadFieldNames() {
+  const uint64_t number = TRY(reader_.Length());
+  RdbReader::FieldNames names;
+  for (uint64_t left = TRY(reader_.Length()); left > 0; --left) names.push_back(TRY(ReadText()));
+  if (names.empty()) return Status::Corruption("a hash template without fields");
+  if (!reader_.AddFieldNames(number, std::move(names))) return Status::Corruption("a hash template is there twice");
+  return Ok();
+}
+
 Status RdbFileReader::PassModuleAux() {
   TRY(reader_.Length());  // the module's id
+  TRY(PassModuleData());
+  warnings_.emplace_back("module data was skipped: Cairn has no modules");
+  return Ok();
+}
+
+Status RdbFileReader::PassKeyMetadata() {
+  for (uint64_t left = TRY(reader_.Length()); left > 0; --left) {
+    TRY(reader_.Bytes(4));  // the class
+    TRY(PassModuleData());
+  }
+  reader_.NoteSkipped("metadata that modules attached to a key");
+  return Ok();
+}
+
+Status RdbFileReader::PassModuleData() {
   for (;;) {
     const uint64_t opcode = TRY(reader_.Length());
     if (opcode == kModuleEnd) break;
@@ -90,7 +115,6 @@ Status RdbFileReader::PassModuleAux() {
       return Status::Corruption("a module's data has an unknown opcode");
     }
   }
-  warnings_.emplace_back("module data was skipped: Cairn has no modules");
   return Ok();
 }
 
@@ -119,13 +143,13 @@ Status RdbFileReader::CommitIfLarge() {
   return Ok();
 }
 
-Status RdbFileReader::PassValue(uint8_t type) {
+Status RdbFileReader::PassValue(RdbType type) {
   TRY(ReadRdbValue(type, reader_));
   ++expired_;
   return Ok();
 }
 
-Status RdbFileReader::StorePieces(uint8_t type, Keyspace& keys, const Key& key) {
+Status RdbFileReader::StorePieces(RdbType type, Keyspace& keys, const Key& key) {
   TRY(LockFor(key));
   TRY(keys.Remove(key, TRY(keys.Find(key, Access::kPeek))));
   TRY(CommitIfLarge());
@@ -134,7 +158,7 @@ Status RdbFileReader::StorePieces(uint8_t type, Keyspace& keys, const Key& key) 
   return LockFor(key);
 }
 
-Result<bool> RdbFileReader::StoreValue(uint8_t type, Keyspace& keys, const Key& key) {
+Result<bool> RdbFileReader::StoreValue(RdbType type, Keyspace& keys, const Key& key) {
   const bool in_pieces = ComesInPieces(type);
   if (in_pieces) {
     TRY(StorePieces(type, keys, key));
@@ -156,10 +180,7 @@ Result<bool> RdbFileReader::StoreValue(uint8_t type, Keyspace& keys, const Key& 
   return exists;
 }
 
-Status RdbFileReader::LoadKey(uint8_t type) {
-  for (const uint8_t module : kModuleTypes) {
-    if (type == module) return Status::Corruption("a value belongs to a module, and Cairn has no modules");
-  }
+Status RdbFileReader::LoadKey(RdbType type) {
   const std::string name = TRY(ReadText());
   Keyspace keys = target_.keyspace(db_);
   const bool is_wanted = target_.keeps_expired || ahead_.expire_ms == kNoExpiry || ahead_.expire_ms > WallMs();
@@ -177,6 +198,23 @@ Status RdbFileReader::LoadKey(uint8_t type) {
   if (!stored.ok()) return Status::Error(stored.code(), fmt::format("key {}: {}", ShowWord(name), stored.text()));
   ahead_ = Ahead();
   return Ok();
+}
+
+// A record with an opcode that the dialects do not share, or a key.
+Status RdbFileReader::LoadOther(uint8_t number) {
+  const bool is_of_valkey = reader_.dialect() == RdbDialect::kValkey;
+  switch (static_cast<RdbOpcode>(number)) {
+    case RdbOpcode::kHashTemplate:
+      if (is_of_valkey) return Status::Corruption("it contains commands (opcode 242), which Valkey has since 9.2");
+      return ReadFieldNames();
+    case RdbOpcode::kKeyMetadata:
+      if (is_of_valkey) return Status::Corruption("it was written during the import of a cluster slot (opcode 243)");
+      return PassKeyMetadata();
+    default: break;
+  }
+  constexpr uint8_t kFirstOpcode = 0xe0;  // opcodes are assigned from 255 downwards, types from 0 upwards
+  if (number >= kFirstOpcode) return Status::Corruption(fmt::format("unknown opcode {}", number));
+  return LoadKey(RdbTypeOf(number, reader_.dialect()));
 }
 
 Status RdbFileReader::LoadRecord(uint8_t opcode, bool& at_end) {
@@ -204,7 +242,7 @@ Status RdbFileReader::LoadRecord(uint8_t opcode, bool& at_end) {
       return Ok();
     }
     case RdbOpcode::kEnd: at_end = true; return Ok();
-    default: return LoadKey(opcode);
+    default: return LoadOther(opcode);
   }
   if (ahead_.expire_ms < 0) ahead_.expire_ms = 0;  // a time before 1970 has passed
   return Ok();
@@ -225,6 +263,9 @@ Status RdbFileReader::LoadRecords() {
     reader_.Release();
   }
   TRY(CheckEnd());
+  for (const auto& [what, count] : reader_.skipped()) {
+    warnings_.push_back(fmt::format("skipped, because Cairn cannot keep it: {}, {} times", what, count));
+  }
   if (empty_ > 0) warnings_.push_back("empty keys skipped: " + std::to_string(empty_));
   TRY(txn_.Commit(target_.commit));
   if (target_.on_progress) target_.on_progress(reader_.position());

@@ -68,13 +68,17 @@ class RdbFileReader {
   Status CheckEnd();
   Status ReadAux();
   Status ReadPreviewFunction();
+  Status ReadFieldNames();
   Status PassModuleAux();
+  Status PassModuleData();
+  Status PassKeyMetadata();
+  Status LoadOther(uint8_t number);
   Status PassLengths(int count);
-  Status LoadKey(uint8_t type);
-  Status PassValue(uint8_t type);
+  Status LoadKey(RdbType type);
+  Status PassValue(RdbType type);
   // Stores the value that follows. Returns whether the key exists now.
-  Result<bool> StoreValue(uint8_t type, Keyspace& keys, const Key& key);
-  Status StorePieces(uint8_t type, Keyspace& keys, const Key& key);
+  Result<bool> StoreValue(RdbType type, Keyspace& keys, const Key& key);
+  Status StorePieces(RdbType type, Keyspace& keys, const Key& key);
   Status LockFor(const Key& key);
   Status CommitIfLarge();
   Result<std::string> ReadText();

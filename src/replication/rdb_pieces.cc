@@ -17,9 +17,9 @@ Status StorePiece(Keyspace& keys, const Key& key, const RdbValue& piece, bool is
 
 }  // namespace
 
-bool ComesInPieces(uint8_t type) { return RdbValueReader::HasParts(type); }
+bool ComesInPieces(RdbType type) { return RdbValueReader::HasParts(type); }
 
-Status LoadPieces(uint8_t type, RdbReader& reader, Keyspace& keys, const Key& key, const PieceSteps& steps) {
+Status LoadPieces(RdbType type, RdbReader& reader, Keyspace& keys, const Key& key, const PieceSteps& steps) {
   RdbValueReader value = TRY(RdbValueReader::Make(type, reader));
   TRY(value.ReadPiece(kPiece));
   for (const bool is_whole = value.at_end();; TRY(value.ReadPiece(kPiece))) {

@@ -25,9 +25,9 @@ struct PieceSteps {
 };
 
 // Whether a value of this RDB type is loaded in pieces.
-bool ComesInPieces(uint8_t type);
+bool ComesInPieces(RdbType type);
 
 // Loads the value that follows into a key that does not exist. REQUIRES: ComesInPieces(type).
-Status LoadPieces(uint8_t type, RdbReader& reader, Keyspace& keys, const Key& key, const PieceSteps& steps);
+Status LoadPieces(RdbType type, RdbReader& reader, Keyspace& keys, const Key& key, const PieceSteps& steps);
 
 }  // namespace cairn

@@ -28,9 +28,9 @@ std::string WriteFunctionPayload(const Libraries& libraries) {
 }
 
 Result<std::vector<std::string>> ReadFunctionPayload(std::string_view payload) {
-  const auto bytes = StripDumpFooter(payload);
-  if (!bytes) return Status::Reply(kBadFooter);
-  RdbReader reader(*bytes, kMostCodeBytes);
+  const auto libraries = StripDumpFooter(payload);
+  if (!libraries) return Status::Reply(kBadFooter);
+  RdbReader reader(libraries->bytes, kMostCodeBytes);
   std::vector<std::string> codes;
   while (reader.left() > 0) {
     const Result<uint8_t> type = reader.Byte();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The type row of hashes (types/hash.h). In RDB a packed hash is a listpack, any other one its fields and values in
-// sequence; one with expiring fields uses an encoding that Redis has since 7.4.
+// sequence; one with expiring fields uses an encoding that Redis has since 7.4. A hash template of Redis 8.10 is read
+// as a hash like any other.
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,8 @@
 
 namespace cairn {
 namespace {
+
+constexpr int64_t kNoTimeOfValkey = -1;
 
 std::string_view EncodingName(const KeyEntry& entry) {
   if (!IsSmall(entry)) return "hashtable";
@@ -45,6 +49,18 @@ Status SaveWithTimes(const Hash& hash, RdbWriter& writer) {
   });
 }
 
+Status SaveWithTimesOfValkey(const Hash& hash, RdbWriter& writer) {
+  writer.Type(RdbType::kValkeyHashWithTimes);
+  writer.Length(hash.size());
+  return hash.ForEachStored([&](std::string_view field, std::string_view value) -> Result<bool> {
+    const int64_t when_ms = TRY(hash.DeadlineOf(field));
+    writer.Text(field);
+    writer.Text(value);
+    writer.Fixed64(when_ms == kNoExpiry ? kNoTimeOfValkey : when_ms);
+    return true;
+  });
+}
+
 Status SaveSmall(const Hash& hash, RdbWriter& writer) {
   ListpackWriter listpack;
   TRY(hash.ForEach([&listpack](std::string_view field, std::string_view value) -> Result<bool> {
@@ -61,7 +77,10 @@ Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
   const bool is_small = IsSmall(entry);
   Hash hash(keys, key);
   TRY(hash.Open(std::move(entry)));
-  if (hash.has_deadlines()) return SaveWithTimes(hash, writer);
+  if (hash.has_deadlines()) {
+    const bool is_for_valkey = writer.dialect() == RdbDialect::kValkey;
+    return is_for_valkey ? SaveWithTimesOfValkey(hash, writer) : SaveWithTimes(hash, writer);
+  }
   if (is_small) return SaveSmall(hash, writer);
   writer.Type(RdbType::kHash);
   writer.Length(hash.size());
@@ -137,6 +156,64 @@ Status ReadTimedListpack(RdbReader& reader, RdbValue& value) {
   return Ok();
 }
 
+// A field and its value, with the time as Valkey 9 stores it, which is absolute.
+Status ReadValkeyPair(RdbReader& reader, RdbValue& value) {
+  TRY(ReadRdbPair(reader, value));
+  const int64_t when_ms = TRY(reader.Fixed64());
+  value.deadlines.push_back(when_ms == kNoTimeOfValkey ? kNoExpiry : TRY(CheckedTime(static_cast<uint64_t>(when_ms))));
+  return Ok();
+}
+
+// Replaces the items, the values, by pairs of `names` and values. `first` is the position of the first value.
+Status PairWithNames(const std::vector<Item>& values, size_t first, std::span<const Item> names, RdbItems& items) {
+  if (values.size() != first + names.size()) return Status::Corruption("rdb: a template with fields without values");
+  for (size_t i = 0; i < names.size(); ++i) {
+    items.Add(names[i]);
+    items.Add(values[first + i]);
+  }
+  return Ok();
+}
+
+// Reads the names of fields that stand before the values of one hash.
+Result<std::vector<Item>> ReadNames(RdbReader& reader, RdbValue& value) {
+  const uint64_t form = TRY(reader.Length());
+  if (form == 0) {
+    TRY(ReadListpack(TRY(reader.Blob(value.items)), value.items));
+  } else if (form == 1) {
+    for (uint64_t left = TRY(reader.Count(1)); left > 0; --left) TRY(reader.Text(value.items));
+  } else {
+    return Status::Corruption("rdb: the names of a hash template are of an unknown form");
+  }
+  return value.items.TakeAll();
+}
+
+Result<std::vector<Item>> FindNames(const RdbReader& reader, uint64_t number) {
+  const RdbReader::FieldNames* const names = reader.FindFieldNames(number);
+  if (names == nullptr) return Status::Corruption("rdb: unknown hash template " + std::to_string(number));
+  std::vector<Item> items;
+  for (const std::string& name : *names) items.push_back(Item::FromText(name));
+  return items;
+}
+
+// The values of a template are a listpack, which begins with the number of the template.
+template <bool kNamed>
+Status ReadTemplateListpack(RdbReader& reader, RdbValue& value) {
+  std::vector<Item> names;
+  if (!kNamed) names = TRY(ReadNames(reader, value));
+  TRY(ReadPacked<ReadListpack>(reader, value));
+  const std::vector<Item> values = value.items.TakeAll();
+  if (values.empty() || !values[0].is_integer()) return Status::Corruption("rdb: a hash template without a number");
+  if (kNamed) names = TRY(FindNames(reader, static_cast<uint64_t>(values[0].integer())));
+  return PairWithNames(values, 1, names, value.items);
+}
+
+template <bool kNamed>
+Status ReadTemplateArray(RdbReader& reader, RdbValue& value) {
+  const std::vector<Item> names = kNamed ? TRY(FindNames(reader, TRY(reader.Length()))) : TRY(ReadNames(reader, value));
+  for (size_t left = names.size(); left > 0; --left) TRY(reader.Text(value.items));
+  return PairWithNames(value.items.TakeAll(), 0, names, value.items);
+}
+
 constexpr RdbForm kForms[] = {
     {RdbType::kHash, ReadRdbPair, 2},
     {RdbType::kHashZipmap, ReadPacked<ReadZipmap>, 0, "Zipmap"},
@@ -144,6 +221,11 @@ constexpr RdbForm kForms[] = {
     {RdbType::kHashListpack, ReadPacked<ReadListpack>, 0, "Hash listpack"},
     {RdbType::kHashWithTimes, ReadTimedPair, 3, {}, ReadEarliest},
     {RdbType::kHashListpackEx, ReadTimedListpack, 0, "Hash listpack"},
+    {RdbType::kValkeyHashWithTimes, ReadValkeyPair, 10},
+    {RdbType::kHashTemplateListpack, ReadTemplateListpack<false>, 0, "Hash listpack"},
+    {RdbType::kHashTemplateListpackRef, ReadTemplateListpack<true>, 0, "Hash listpack"},
+    {RdbType::kHashTemplateArray, ReadTemplateArray<false>},
+    {RdbType::kHashTemplateArrayRef, ReadTemplateArray<true>},
 };
 
 }  // namespace

@@ -48,14 +48,14 @@ Status ReadRdbPair(RdbReader& reader, RdbValue& value) {
   return reader.Text(value.items);
 }
 
-bool RdbValueReader::HasParts(uint8_t number) {
+bool RdbValueReader::HasParts(RdbType number) {
   const RdbForm* const form = FindRdbForm(number).form;
   return form != nullptr && form->least_part_bytes > 0;
 }
 
-Result<RdbValueReader> RdbValueReader::Make(uint8_t number, RdbReader& reader) {
+Result<RdbValueReader> RdbValueReader::Make(RdbType number, RdbReader& reader) {
   const auto [type, form] = FindRdbForm(number);
-  if (form == nullptr) return Status::Corruption("rdb: unknown type");
+  if (form == nullptr) return Status::Corruption("rdb: " + DescribeUnreadType(number));
   RdbValueReader made(*type, *form, reader);
   made.value_.type = type->type;
   return made;
@@ -105,12 +105,12 @@ Status LoadRdbValue(Keyspace& keys, const Key& key, const KeyEntry& entry, const
 }
 
 Result<RdbValue> ReadRdbValue(RdbReader& reader) {
-  RdbValue value = TRY(ReadRdbValue(TRY(reader.Byte()), reader));
+  RdbValue value = TRY(ReadRdbValue(RdbTypeOf(TRY(reader.Byte()), reader.dialect()), reader));
   if (value.IsOfNothing()) return Status::Corruption("rdb: an empty collection");
   return value;
 }
 
-Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader) {
+Result<RdbValue> ReadRdbValue(RdbType number, RdbReader& reader) {
   RdbValueReader value = TRY(RdbValueReader::Make(number, reader));
   TRY(value.ReadPiece({}));
   return value.Take();

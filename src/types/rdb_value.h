@@ -85,9 +85,9 @@ struct PieceLimits {
 class RdbValueReader {
  public:
   // Whether values of the encoding consist of parts; if not, the whole value is one piece.
-  static bool HasParts(uint8_t number);
+  static bool HasParts(RdbType number);
   // Reads what follows the encoding's `number`. The reader must outlive this object.
-  static Result<RdbValueReader> Make(uint8_t number, RdbReader& reader);
+  static Result<RdbValueReader> Make(RdbType number, RdbReader& reader);
 
   // Reads the next piece, of at least one part, and replaces the previous one. REQUIRES: !at_end().
   Status ReadPiece(PieceLimits limits);
@@ -114,9 +114,9 @@ Status SaveRdbValue(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& w
 // Stores `value` under `key`, without an expiry, in place of what `entry` saw. REQUIRES: the key's stripe is locked.
 Status LoadRdbValue(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value);
 
-// Reads an encoding's number and the value. Returns kCorruption if no type has that number.
+// Reads an encoding's number and the value. Returns kCorruption with the type's name if we cannot read it.
 Result<RdbValue> ReadRdbValue(RdbReader& reader);
 // Reads the value of the encoding `number`; in a file it is behind the key. The value may be empty (IsOfNothing).
-Result<RdbValue> ReadRdbValue(uint8_t number, RdbReader& reader);
+Result<RdbValue> ReadRdbValue(RdbType number, RdbReader& reader);
 
 }  // namespace cairn

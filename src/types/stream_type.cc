@@ -192,7 +192,8 @@ template <RdbType kType>
 constexpr RdbForm kForm = {kType, ReadNode, RdbStream::kLeastNodeBytes, {}, BeginRead, EndRead<kType>};
 
 constexpr RdbForm kForms[] = {kForm<RdbType::kStreamListpacks>, kForm<RdbType::kStreamListpacks2>,
-                              kForm<RdbType::kStreamListpacks3>};
+                              kForm<RdbType::kStreamListpacks3>, kForm<RdbType::kStreamListpacks4>,
+                              kForm<RdbType::kStreamListpacks5>};
 
 }  // namespace
 

@@ -28,10 +28,10 @@ const ValueType* FindValueType(std::string_view name) {
   return nullptr;
 }
 
-RdbFormOfType FindRdbForm(uint8_t number) {
+RdbFormOfType FindRdbForm(RdbType number) {
   for (const ValueType* const row : kRows) {
     for (const RdbForm& form : row->rdb_forms) {
-      if (static_cast<uint8_t>(form.number) == number) return {row, &form};
+      if (form.number == number) return {row, &form};
     }
   }
   return {};

@@ -35,6 +35,6 @@ struct RdbFormOfType {
   const ValueType* type = nullptr;
   const RdbForm* form = nullptr;
 };
-RdbFormOfType FindRdbForm(uint8_t number);
+RdbFormOfType FindRdbForm(RdbType number);
 
 }  // namespace cairn

@@ -20,7 +20,9 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "isal.h"
 #include "rdb/dump_payload.h"
+#include "rdb/little_endian.h"
 #include "rdb/rdb_writer.h"
 #include "storage/store.h"
 #include "storage/transaction.h"
@@ -96,7 +98,7 @@ std::optional<std::string> Try(std::string_view payload, Restorer& restorer, Tot
     ++totals.by_footer;
     return std::nullopt;
   }
-  RdbReader reader(*bytes, kMostTextBytes);
+  RdbReader reader(bytes->bytes, kMostTextBytes, bytes->dialect);
   const Result<RdbValue> value = ReadRdbValue(reader);
   if (!value.ok() || reader.left() > 0) {
     ++totals.as_no_value;
@@ -113,38 +115,54 @@ std::optional<std::string> Try(std::string_view payload, Restorer& restorer, Tot
   return std::nullopt;
 }
 
-// Valid payloads without their footers: our own collection and those of the file.
-std::vector<std::string> ReadCorpus(const char* path) {
-  std::vector<std::string> corpus;
-  for (const CorpusPayload& each : RdbCorpus()) corpus.push_back(each.bytes);
+// Valid payloads without their footers, and the version of each.
+struct Corpus {
+  void Add(std::string value, RdbDialect dialect) {
+    values.push_back(std::move(value));
+    versions.push_back(dialect == RdbDialect::kValkey ? kValkeyVersion : kRdbVersionRead);
+  }
+  // The payload of `bytes` with the version of value `at`.
+  std::string Payload(std::string bytes, size_t at) const {
+    AppendLittle(bytes, versions[at], 2);
+    AppendLittle(bytes, isal::Crc64Jones(bytes), 8);
+    return bytes;
+  }
+
+  static constexpr uint64_t kValkeyVersion = 80;
+  std::vector<std::string> values;
+  std::vector<uint64_t> versions;
+};
+
+// Our own collection and the payloads of the file.
+Corpus ReadCorpus(const char* path) {
+  Corpus corpus;
+  for (const CorpusPayload& each : RdbCorpus()) corpus.Add(each.bytes, each.dialect);
   if (path == nullptr) return corpus;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const std::string payload = FromHex(line);
-    const auto bytes = StripDumpFooter(payload);
-    if (bytes && bytes->size() <= kMostPayloadBytes) corpus.emplace_back(*bytes);
+    const auto value = StripDumpFooter(payload);
+    if (value && value->bytes.size() <= kMostPayloadBytes) corpus.Add(std::string(value->bytes), value->dialect);
   }
   return corpus;
 }
 
-Totals Run(uint64_t count, uint64_t seed, const std::vector<std::string>& corpus) {
+Totals Run(uint64_t count, uint64_t seed, const Corpus& corpus) {
   std::string dir = std::filesystem::temp_directory_path() / "cairn-fuzz-XXXXXX";
   if (mkdtemp(dir.data()) == nullptr) std::abort();
   Restorer restorer(dir);
   Random random(seed);
-  Damage damage(random, corpus);
+  Damage damage(random, corpus.values);
   Totals totals;
   for (uint64_t i = 0; i < count; ++i) {
-    const std::string& good = corpus[random.Below(corpus.size())];
+    const size_t at = random.Below(corpus.values.size());
+    const std::string& good = corpus.values[at];
     std::string bytes = good;
     for (uint64_t left = 1 + random.Below(4); left > 0; --left) damage.Apply(bytes);
-    std::string payload = bytes;
-    AppendDumpFooter(payload);
+    std::string payload = corpus.Payload(bytes, at);
     bool keeps_footer = random.Below(5) == 0;
     if (keeps_footer) {
-      std::string footer = good;
-      AppendDumpFooter(footer);
-      footer.erase(0, good.size());
+      const std::string footer = corpus.Payload(good, at).substr(good.size());
       keeps_footer = !payload.ends_with(footer);  // leading zeros do not change the checksum
       payload = bytes + footer;
     }
@@ -168,8 +186,8 @@ int Main(int argc, char** argv) {
     if (name == "--seed") seed = std::strtoull(argv[i + 1], nullptr, 10);
     if (name == "--corpus") path = argv[i + 1];
   }
-  const std::vector<std::string> corpus = ReadCorpus(path);
-  std::printf("%zu payloads to damage, seed %llu\n", corpus.size(), static_cast<unsigned long long>(seed));
+  const Corpus corpus = ReadCorpus(path);
+  std::printf("%zu payloads to damage, seed %llu\n", corpus.values.size(), static_cast<unsigned long long>(seed));
   const Totals totals = Run(count, seed, corpus);
   std::printf("%llu damaged: %llu refused for the footer, %llu as no value; %llu are values\n",
               static_cast<unsigned long long>(count), static_cast<unsigned long long>(totals.by_footer),

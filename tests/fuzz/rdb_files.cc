@@ -32,6 +32,7 @@
 #include "isal.h"
 #include "rdb/little_endian.h"
 #include "rdb/rdb_disk.h"
+#include "rdb/rdb_file.h"
 #include "replication/rdb_file_reader.h"
 #include "replication/rdb_file_writer.h"
 #include "script/library_store.h"
@@ -45,7 +46,11 @@ namespace {
 constexpr unsigned kMostSeconds = 60;         // for one file, on a busy machine and with the sanitizer
 constexpr int64_t kMostNewBytes = 300 << 20;  // of memory, for one file of some 100 KB
 constexpr uint64_t kFilesPerStore = 1000;
-constexpr std::string_view kHead = "REDIS0012";
+constexpr std::string_view kHead = "REDIS0015";
+constexpr std::string_view kValkeyHead = "VALKEY080";
+// A file of Redis 8.10: the names of two fields, and two hashes that have values for them.
+constexpr std::string_view kTemplates =
+    "f2 05 02 0166 0167 fe00 fb0200 1e 0161 0d 0d000000 0300 0501 0101 0201 ff 20 0162 05 c001 c002 ff";
 constexpr std::string_view kSlotInfo{"\xf4\x5c\xc5\x01\x00", 5};  // as written by Redis 7.4 and later in a cluster
 constexpr size_t kCrcBytes = 8;
 
@@ -165,9 +170,20 @@ bool HasItsChecksum(std::string_view bytes) {
   return bytes.ends_with(expected) || bytes.ends_with(std::string(kCrcBytes, '\0'));
 }
 
+// The bytes between header and checksum of files, and the header of each.
+struct Corpus {
+  void Add(std::string_view head, std::string body) {
+    heads.emplace_back(head);
+    bodies.push_back(std::move(body));
+  }
+
+  std::vector<std::string> heads;
+  std::vector<std::string> bodies;
+};
+
 class Trial {
  public:
-  Trial(std::string work, const std::vector<std::string>& bodies) : work_(std::move(work)), bodies_(bodies) {}
+  Trial(std::string work, const Corpus& corpus) : work_(std::move(work)), corpus_(corpus) {}
 
   // The error in the loader's result for file `number`, or nothing.
   std::optional<std::string> Run(uint64_t number, uint64_t seed, Totals& totals) {
@@ -194,15 +210,16 @@ class Trial {
 
  private:
   std::string Make(Random& random) {
-    const std::string& good = bodies_[random.Below(bodies_.size())];
+    const size_t at = random.Below(corpus_.bodies.size());
+    const std::string& good = corpus_.bodies[at];
     std::string body = good;
-    Damage damage(random, bodies_);
+    Damage damage(random, corpus_.bodies);
     const uint64_t places = random.Below(4) == 0 ? 2 + random.Below(3) : 1;  // more places rarely make a loadable file
     for (uint64_t left = places; left > 0; --left) damage.Apply(body);
-    std::string head(kHead);
+    std::string head = corpus_.heads[at];
     if (random.Below(50) == 0) damage.Apply(head);
     std::string crc;
-    AppendLittle(crc, isal::Crc64Jones(std::string(kHead) + good), kCrcBytes);
+    AppendLittle(crc, isal::Crc64Jones(corpus_.heads[at] + good), kCrcBytes);
     return head + body + crc;
   }
 
@@ -222,26 +239,29 @@ class Trial {
   }
 
   const std::string work_;
-  const std::vector<std::string>& bodies_;
+  const Corpus& corpus_;
   std::unique_ptr<Loader> loader_;
 };
 
-// The bytes between header and checksum of the files, and of one with old encodings.
-std::vector<std::string> ReadCorpus(const std::string& dir) {
-  std::vector<std::string> bodies;
-  for (const auto& entry : std::filesystem::directory_iterator(dir)) {
-    const std::string bytes = ReadFile(entry.path());
+// The files of the directory, and one for each of our own encodings.
+Corpus ReadCorpus(const std::string& dir) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(dir)) files.push_back(ReadFile(entry.path()));
+  std::sort(files.begin(), files.end());  // a directory has no order, and the seed must determine everything
+  Corpus corpus;
+  for (const std::string& bytes : files) {
     if (bytes.size() < kHead.size() + kCrcBytes) continue;
-    bodies.push_back(bytes.substr(kHead.size(), bytes.size() - kHead.size() - kCrcBytes));
+    const bool is_of_valkey = bytes.starts_with(kValkeyMagic);
+    corpus.Add(is_of_valkey ? kValkeyHead : kHead, bytes.substr(kHead.size(), bytes.size() - kHead.size() - kCrcBytes));
   }
-  std::sort(bodies.begin(), bodies.end());  // a directory has no order, and the seed must determine everything
   for (const CorpusPayload& each : RdbCorpus()) {
     std::string body = each.bytes.substr(0, 1);  // the type
     body.push_back(static_cast<char>(each.name.size()));
     body.append(each.name).append(each.bytes, 1, std::string::npos);
-    bodies.push_back(std::string(kSlotInfo) + body + "\xff");
+    corpus.Add(each.dialect == RdbDialect::kValkey ? kValkeyHead : kHead, std::string(kSlotInfo) + body + "\xff");
   }
-  return bodies;
+  corpus.Add(kHead, FromHex(kTemplates));
+  return corpus;
 }
 
 int Main(int argc, char** argv) {
@@ -256,10 +276,10 @@ int Main(int argc, char** argv) {
     if (name == "--corpus") corpus = argv[i + 1];
     if (name == "--work") work = argv[i + 1];
   }
-  const std::vector<std::string> bodies = ReadCorpus(corpus);
-  std::printf("%zu files to damage, seed %llu\n", bodies.size(), static_cast<unsigned long long>(seed));
+  const Corpus files = ReadCorpus(corpus);
+  std::printf("%zu files to damage, seed %llu\n", files.bodies.size(), static_cast<unsigned long long>(seed));
   std::fflush(stdout);
-  Trial trial(work, bodies);
+  Trial trial(work, files);
   Totals totals;
   for (uint64_t i = 0; i < count; ++i) {
     const auto wrong = trial.Run(i, seed, totals);

@@ -305,6 +305,27 @@ def test_payloads_of_redis_7_4(r):
 
 
 @pytest.mark.slow
+def test_payloads_of_valkey_9(r):
+    """The version tells Valkey's type 22 from that of Redis, which is refused."""
+    when = 4000000000123
+    value = f"16 02 0161 0178 {when.to_bytes(8, 'little').hex()} 0162 0179 ffffffffffffffff"
+    r.restore("key", 0, payload(value, 80))
+    assert r.hgetall("key") == {b"a": b"x", b"b": b"y"}
+    assert run(r, "hpexpiretime key fields 2 a b") == [when, -1]
+    for version in (12, 15):
+        with pytest.raises(redis.ResponseError, match="Bad data format"):
+            r.restore("other", 0, payload(value, version))
+    with pytest.raises(redis.ResponseError, match="version or checksum"):
+        r.restore("other", 0, payload(value, 82))
+
+
+def test_redis_8_replicates_a_template_without_a_checksum(r):
+    """HIMPORT SET of Redis 8.10 arrives at replicas as a RESTORE whose checksum is 0."""
+    value = bytes.fromhex("1f 01 02 0166 0167 c001 0178" "0f00") + bytes(8)
+    r.restore("key", 0, value)
+    assert r.hgetall("key") == {b"f": b"1", b"g": b"x"}
+
+
 def test_a_large_hash_loses_its_fields_and_survives_a_restart():
     with Server() as server:
         r = server.client()

@@ -342,6 +342,60 @@ def test_old_versions_and_opcodes(tmp_path):
         assert client.fcall("f", 0) is None
 
 
+def listpack(*entries):
+    """A listpack of small integers and short texts."""
+    body = b"".join(bytes([entry, 1]) if isinstance(entry, int) else bytes([0x80 + len(entry)]) + entry
+                    + bytes([1 + len(entry)]) for entry in entries)
+    return text((7 + len(body)).to_bytes(4, "little") + len(entries).to_bytes(2, "little") + body + b"\xff")
+
+
+def test_opcodes_of_redis_8(tmp_path):
+    """Hashes that refer to a template are whole hashes; metadata of modules and slots are skipped."""
+    template = b"\xf2\x05\x02" + text(b"f") + text(b"g")
+    metadata = b"\xf3\x01" + b"\x01\x02\x03\x04" + b"\x02\x07\x05" + text(b"abc") + b"\x00"
+    slot = b"\xf4\x0c\x03\x00"
+    file = (b"REDIS0015" + template + b"\xfe\x00\xfb\x03\x00" + slot
+            + b"\x1e" + text(b"packed") + listpack(5, 1, b"a")
+            + b"\x20" + text(b"array") + b"\x05" + text(b"x") + text(b"y")
+            + b"\xfc" + (4102444800000).to_bytes(8, "little") + metadata + b"\x00" + text(b"plain") + text(b"v")
+            + b"\xff" + bytes(8))
+    path = tmp_path / "new.rdb"
+    path.write_bytes(file)
+    done = run_import(path, tmp_path / "data")
+    assert done.returncode == 0, done.stderr
+    assert "metadata that modules attached to a key, 1 times" in done.stderr
+    with Server(data_dir=tmp_path / "data") as cairn:
+        client = cairn.client()
+        assert client.hgetall("packed") == {b"f": b"1", b"g": b"a"}
+        assert client.hgetall("array") == {b"f": b"x", b"g": b"y"}
+        assert (client.get("plain"), client.pexpiretime("plain")) == (b"v", 4102444800000)
+
+
+@pytest.mark.parametrize(("file", "reason"), [
+    (b"REDIS0016", "RDB version 16 of Redis"),
+    (b"REDIS0080", "RDB version 80 of Redis"),
+    (b"VALKEY082", "RDB version 82 of Valkey"),
+    (b"VALKEY012", "RDB version 12 of Valkey"),
+    (b"VALKEY0A0", "does not start like an RDB file"),
+    (b"VALKEY080\xf3" + text(b"job") + b"\x01\x00\x05", "import of a cluster slot"),
+    (b"VALKEY081\xf2\x01", "opcode 242"),
+    (b"REDIS0015\xf1\x01", "unknown opcode 241"),
+    (b"REDIS0015\xfe\x00\x1c" + text(b"k") + b"\x01\x00", "key k: rdb: type 28, an array, which Redis has since 8.8"),
+    (b"REDIS0015\xfe\x00\x28" + text(b"k") + b"\x01\x00", "key k: rdb: unknown type 40"),
+    (b"VALKEY080\xfe\x00\x18" + text(b"k") + b"\x01\x00", "key k: rdb: unknown type 24 of Valkey"),
+    (b"REDIS0015\xfe\x00\x20" + text(b"k") + b"\x05" + text(b"v"), "key k: rdb: unknown hash template 5"),
+    (b"REDIS0015\xf2\x05\x01" + text(b"f") + b"\xf2\x05\x01" + text(b"g"), "a hash template is there twice"),
+    (b"REDIS0015\xf2\x05\x00", "a hash template without fields"),
+], ids=lambda value: None if isinstance(value, str) else value[:10].decode("latin1").encode("unicode_escape").decode())
+def test_what_is_not_understood_is_refused_by_name(tmp_path, file, reason):
+    """No byte gets another meaning: a number that only another server knows ends the import."""
+    path = tmp_path / "new.rdb"
+    path.write_bytes(file + b"\xff" + bytes(8))
+    done = run_import(path, tmp_path / "data")
+    assert done.returncode == 1
+    assert reason in done.stderr
+
+
 def test_empty_collections_are_skipped(tmp_path):
     """Some versions of Redis wrote keys without elements. They are skipped, as Redis does, also if only the nodes of a
     long list turn out to be empty."""

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A stream from a payload as a line of text for comparisons, with the properties that every version of the encoding
-// has.
+// has. Groups are in the order of their names, in which they are stored.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "rdb/rdb_stream.h"
 
 namespace cairn {
+
+inline std::string ShowGroup(const RdbStream::Group& group) {
+  std::string line = " | group " + group.name + " " + group.last_id.ToString();
+  for (const RdbStream::Consumer& consumer : group.consumers) {
+    line += " consumer " + consumer.name + " " + std::to_string(consumer.seen_ms);
+    for (const PendingEntry& entry : consumer.pending) {
+      line +=
+          " " + entry.id.ToString() + " " + std::to_string(entry.delivered_ms) + " " + std::to_string(entry.deliveries);
+    }
+  }
+  return line;
+}
 
 inline std::string ShowStream(const RdbStream& stream) {
   std::string line = "last " + stream.last_id().ToString();
@@ -16,16 +30,10 @@ inline std::string ShowStream(const RdbStream& stream) {
     line += " | " + stream.id(i).ToString();
     for (const Item& text : stream.fields(i)) line += " " + text.ToString();
   }
-  for (const RdbStream::Group& group : stream.groups()) {
-    line += " | group " + group.name + " " + group.last_id.ToString();
-    for (const RdbStream::Consumer& consumer : group.consumers) {
-      line += " consumer " + consumer.name + " " + std::to_string(consumer.seen_ms);
-      for (const PendingEntry& entry : consumer.pending) {
-        line += " " + entry.id.ToString() + " " + std::to_string(entry.delivered_ms) + " " +
-                std::to_string(entry.deliveries);
-      }
-    }
-  }
+  std::vector<std::string> groups;
+  for (const RdbStream::Group& group : stream.groups()) groups.push_back(ShowGroup(group));
+  std::sort(groups.begin(), groups.end());
+  for (const std::string& group : groups) line += group;
   return line;
 }
 

@@ -20,6 +20,7 @@ namespace {
 
 constexpr uint64_t kMostTextBytes = 1 << 24;
 constexpr int64_t kPassedMs = 1000;
+constexpr int64_t kLateMs = 4000000000000;
 
 class RdbPiecesTest : public CollectionFixture {
  protected:
@@ -27,8 +28,8 @@ class RdbPiecesTest : public CollectionFixture {
   std::string LoadInPieces(std::string_view name, std::string_view payload) {
     std::string outcome;
     Run(name, [&](Keyspace& keyspace, const Key& key) -> Status {
-      RdbReader reader(payload.substr(1), kMostTextBytes);
-      const auto type = static_cast<uint8_t>(payload[0]);
+      RdbReader reader(payload.substr(1), kMostTextBytes, dialect_);
+      const auto type = RdbTypeOf(static_cast<uint8_t>(payload[0]), dialect_);
       EXPECT_TRUE(ComesInPieces(type));
       int pieces = 0;
       const PieceSteps steps{.begin = [&pieces] { return ++pieces, Ok(); }, .end = [] { return Ok(); }};
@@ -42,7 +43,7 @@ class RdbPiecesTest : public CollectionFixture {
 
   void LoadWhole(std::string_view name, std::string_view payload) {
     Run(name, [&](Keyspace& keyspace, const Key& key) -> Status {
-      RdbReader reader(payload, kMostTextBytes);
+      RdbReader reader(payload, kMostTextBytes, dialect_);
       return LoadRdbValue(keyspace, key, TRY(keyspace.Find(key)), TRY(ReadRdbValue(reader)));
     });
   }
@@ -65,6 +66,8 @@ class RdbPiecesTest : public CollectionFixture {
     Run("pieces",
         [](Keyspace& keyspace, const Key& key) -> Status { return keyspace.Remove(key, TRY(keyspace.Find(key))); });
   }
+
+  RdbDialect dialect_ = RdbDialect::kRedis;
 };
 
 // Elements 0 to count - 1, each with `size` bytes of text or more; the last one may be the first once more.
@@ -85,6 +88,20 @@ std::string Payload(RdbType type, uint64_t count, size_t size = 1, bool repeats 
   return payload;
 }
 
+// A hash of Valkey 9: every third field expires.
+std::string ValkeyPayload(uint64_t count, size_t size = 1) {
+  std::string payload;
+  RdbWriter writer(payload);
+  writer.Type(RdbType{22});
+  writer.Length(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    writer.Text("element " + std::to_string(i));
+    writer.Text(std::string(size, 'v'));
+    writer.Fixed64(i % 3 == 0 ? kLateMs + static_cast<int64_t>(i) : -1);
+  }
+  return payload;
+}
+
 constexpr RdbType kOfElements[] = {RdbType::kList, RdbType::kSet, RdbType::kZset2, RdbType::kHash,
                                    RdbType::kHashWithTimes};
 
@@ -98,6 +115,13 @@ TEST_F(RdbPiecesTest, ManyElementsAreManyPieces) {
 
 TEST_F(RdbPiecesTest, LargeElementsArePiecesOfTheirOwn) {
   for (const RdbType type : kOfElements) ExpectSame(Payload(type, 5, 1'200'000), "5");
+}
+
+TEST_F(RdbPiecesTest, HashesOfValkeyComeInPieces) {
+  dialect_ = RdbDialect::kValkey;
+  ExpectSame(ValkeyPayload(3), "1");
+  ExpectSame(ValkeyPayload(2500), "3");
+  ExpectSame(ValkeyPayload(5, 1'200'000), "5");
 }
 
 TEST_F(RdbPiecesTest, NoElementIsInTwoPieces) {

@@ -42,8 +42,8 @@ class RdbStoreTest : public CollectionFixture {
     return bytes;
   }
 
-  static Result<RdbValue> Read(std::string_view bytes) {
-    RdbReader reader(bytes, 1 << 20);
+  static Result<RdbValue> Read(std::string_view bytes, RdbDialect dialect = RdbDialect::kRedis) {
+    RdbReader reader(bytes, 1 << 20, dialect);
     Result<RdbValue> value = ReadRdbValue(reader);
     EXPECT_TRUE(!value.ok() || reader.left() == 0);
     return value;
@@ -303,7 +303,7 @@ TEST_F(RdbStoreTest, AValueReadElementByElementObeysAllLimits) {
 // A loaded value replaces a value of any type.
 TEST_F(RdbStoreTest, LoadingReplaces) {
   for (const CorpusPayload& payload : RdbCorpus()) {
-    const Result<RdbValue> value = Read(payload.bytes);
+    const Result<RdbValue> value = Read(payload.bytes, payload.dialect);
     ASSERT_TRUE(value.ok()) << payload.name;
     Load("key", *value);
     EXPECT_EQ(ElementsOf(*Read(Save("key"))), ElementsOf(*value)) << payload.name;
@@ -315,9 +315,10 @@ TEST_F(RdbStoreTest, AcceptedPayloadsCanBeStored) {
   const std::vector<CorpusPayload> corpus = RdbCorpus();
   int stored = 0;
   for (int round = 0; round < 4000; ++round) {
-    std::string bytes = corpus[random_.Below(corpus.size())].bytes;
+    const CorpusPayload& payload = corpus[random_.Below(corpus.size())];
+    std::string bytes = payload.bytes;
     bytes[random_.Below(bytes.size())] = static_cast<char>(random_.Next());
-    RdbReader reader(bytes, 1 << 20);
+    RdbReader reader(bytes, 1 << 20, payload.dialect);
     const Result<RdbValue> value = ReadRdbValue(reader);
     if (!value.ok()) continue;
     Load("key", *value);
@@ -367,7 +368,7 @@ TEST(DumpFooter, HasTheVersionThatRedis7Reads) {
   std::string payload = FromHex("00c0f9");
   AppendDumpFooter(payload);
   EXPECT_EQ(payload.substr(3, 2), FromHex("0a00"));
-  EXPECT_EQ(StripDumpFooter(payload), std::string_view(payload).substr(0, 3));
+  EXPECT_EQ(StripDumpFooter(payload)->bytes, std::string_view(payload).substr(0, 3));
 }
 
 TEST(DumpFooter, RefusesEveryChangedBit) {
@@ -381,18 +382,40 @@ TEST(DumpFooter, RefusesEveryChangedBit) {
   for (size_t size = 0; size < payload.size(); ++size) EXPECT_FALSE(StripDumpFooter(payload.substr(0, size))) << size;
 }
 
+std::string PayloadOfVersion(uint8_t version) {
+  std::string payload = FromHex("00c0f9");
+  AppendDumpFooter(payload);
+  payload[3] = static_cast<char>(version);
+  const uint64_t crc = isal::Crc64Jones(std::string_view(payload).substr(0, 5));
+  for (int i = 0; i < 8; ++i) payload[5 + i] = static_cast<char>(crc >> (8 * i));
+  return payload;
+}
+
 TEST(DumpFooter, RefusesANewerVersion) {
-  const auto with_version = [](uint8_t version) {
-    std::string payload = FromHex("00c0f9");
-    AppendDumpFooter(payload);
-    payload[3] = static_cast<char>(version);
-    const uint64_t crc = isal::Crc64Jones(std::string_view(payload).substr(0, 5));
-    for (int i = 0; i < 8; ++i) payload[5 + i] = static_cast<char>(crc >> (8 * i));
+  for (const int version : {5, 12, 15, 80, 81}) {
+    EXPECT_TRUE(StripDumpFooter(PayloadOfVersion(static_cast<uint8_t>(version)))) << version;
+  }
+  for (const int version : {16, 79, 82, 255}) {
+    EXPECT_FALSE(StripDumpFooter(PayloadOfVersion(static_cast<uint8_t>(version)))) << version;
+  }
+}
+
+// The same type number means something else for each, so the version decides.
+TEST(DumpFooter, TellsRedisFromValkey) {
+  EXPECT_EQ(StripDumpFooter(PayloadOfVersion(15))->dialect, RdbDialect::kRedis);
+  EXPECT_EQ(StripDumpFooter(PayloadOfVersion(80))->dialect, RdbDialect::kValkey);
+}
+
+// Redis 8.10 replicates HIMPORT SET as a RESTORE without a checksum.
+TEST(DumpFooter, NewRedisMayOmitTheChecksum) {
+  const auto accepts_zero = [](uint8_t version) {
+    std::string payload = PayloadOfVersion(version);
+    payload.replace(5, 8, 8, '\0');
     return StripDumpFooter(payload).has_value();
   };
-  EXPECT_TRUE(with_version(5));
-  EXPECT_TRUE(with_version(12));
-  EXPECT_FALSE(with_version(13));
+  EXPECT_TRUE(accepts_zero(15));
+  EXPECT_FALSE(accepts_zero(12));
+  EXPECT_FALSE(accepts_zero(80));
 }
 
 }  // namespace

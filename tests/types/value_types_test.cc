@@ -56,18 +56,18 @@ TEST(ValueTypes, AreFoundByTheirNamesInAnyCase) {
 // Two types with the same number would read each other's payloads.
 TEST(ValueTypes, HaveUniqueNumbers) {
   std::set<uint32_t> redis_numbers;
-  std::set<uint8_t> forms;
+  std::set<RdbType> forms;
   for (const ValueType* const row : ValueTypes()) {
     EXPECT_TRUE(redis_numbers.insert(row->redis_number).second) << row->name;
     for (const RdbForm& form : row->rdb_forms) {
-      const auto number = static_cast<uint8_t>(form.number);
+      const RdbType number = form.number;
       EXPECT_TRUE(forms.insert(number).second) << static_cast<int>(number);
       EXPECT_NE(form.read_part, nullptr);
       EXPECT_EQ(FindRdbForm(number).type, row);
       EXPECT_EQ(FindRdbForm(number).form, &form);
     }
   }
-  EXPECT_EQ(FindRdbForm(7).form, nullptr) << "a module's";
+  EXPECT_EQ(FindRdbForm(RdbType{7}).form, nullptr) << "a module's";
 }
 
 }  // namespace
