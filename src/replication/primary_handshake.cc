@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::string_view kMarkHead = "EOF:";
 constexpr size_t kMarkBytes = 40;
+// A Valkey primary sends an RDB file that this version of Valkey reads; without one, a file that cannot hold hashes
+// with expiring fields. 9.1 is the newest whose every type we read. Redis refuses the option, which does no harm.
+constexpr std::string_view kReadsLikeValkey = "9.1.0";
 
 }  // namespace
 
@@ -50,8 +53,12 @@ Status PrimaryHandshake::Introduce(const LinkOptions& options) {
   TRY(Expect({"REPLCONF", "listening-port", std::to_string(options.listening_port)}, true));
   if (!options.announced_ip.empty()) TRY(Expect({"REPLCONF", "ip-address", options.announced_ip}, true));
   offers_files_ = !options.files_offer.empty();
-  if (!offers_files_) return Expect({"REPLCONF", "capa", "eof", "capa", "psync2"}, true);
-  return Expect({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", options.files_offer}, true);
+  if (offers_files_) {
+    TRY(Expect({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", options.files_offer}, true));
+  } else {
+    TRY(Expect({"REPLCONF", "capa", "eof", "capa", "psync2"}, true));
+  }
+  return Expect({"REPLCONF", "version", kReadsLikeValkey}, true);
 }
 
 Result<PrimaryHandshake::Answer> PrimaryHandshake::Psync(std::string_view id, uint64_t next, bool failover) {

@@ -15,6 +15,8 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kWrittenAs = "7.0.15";  // the Redis version with this version of RDB
+constexpr std::string_view kHead = "REDIS0010";
+constexpr std::string_view kValkeyHead = "VALKEY080";  // of Valkey 9.0, which introduced expiring fields
 constexpr size_t kFlushBytes = 128 * 1024;
 constexpr uint64_t kKeysPerProgress = 1024;
 constexpr int kCrcBytes = 8;
@@ -24,7 +26,8 @@ constexpr int kCrcBytes = 8;
 RdbFileWriter::RdbFileWriter(Transaction& txn, const StoreSnapshot& snapshot, const Limits& limits,
                              const RdbFileOptions& options, RdbSink sink)
     : txn_(txn), snapshot_(snapshot), limits_(limits), options_(options), sink_(std::move(sink)),
-      part_{.folds = options.folds, .spill = [this](std::string&) { Flush(); }}, writer_(out_, &part_) {}
+      part_{.folds = options.folds, .dialect = options.dialect, .spill = [this](std::string&) { Flush(); }},
+      writer_(out_, &part_) {}
 
 void RdbFileWriter::Flush() {
   if (status_.ok() && !out_.empty()) {
@@ -42,8 +45,7 @@ void RdbFileWriter::WriteAux(std::string_view name, std::string_view value) {
 }
 
 void RdbFileWriter::WriteHead() {
-  constexpr int kLeadingZeros = 10000;  // so that a version has four digits after the first
-  out_.append(kRdbMagic).append(std::to_string(kLeadingZeros + kRdbVersionWritten).substr(1));
+  out_ += options_.dialect == RdbDialect::kValkey ? kValkeyHead : kHead;
   WriteAux("redis-ver", kWrittenAs);
   WriteAux("redis-bits", "64");
   WriteAux("ctime", std::to_string(WallMs() / 1000));

@@ -40,6 +40,7 @@ struct RdbFileOptions {
   std::vector<std::pair<std::string, std::string>> aux;  // fields in addition to those that every file has
   std::vector<std::string> functions;                    // the code of the function libraries
   bool has_keys = true;                                  // include the databases
+  RdbDialect dialect = RdbDialect::kRedis;
   RdbUseHint use_hint = RdbUseHint::kNone;
   int64_t key_delay_us = 0;                        // pause after each key
   std::function<void(uint64_t keys)> on_progress;  // called after every few keys

@@ -432,6 +432,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   options.folds = config_.Flag("rdbcompression");
   options.checksum = config_.Flag("rdbchecksum");
   options.key_delay_us = config_.Number("rdb-key-save-delay");
+  options.dialect = replica.reads_valkey_rdb ? RdbDialect::kValkey : RdbDialect::kRedis;
   options.aux = {{std::string(kAuxReplicationDb), std::to_string(std::max(start.db, 0))},
                  {std::string(kAuxReplicationId), log_.history().id},
                  {std::string(kAuxReplicationOffset), std::to_string(start.offset)}};

@@ -45,6 +45,7 @@ struct Replica : ReplicaClient {
   std::string ip;
   std::atomic<int> port{0};
   std::atomic<bool> takes_marked_file{false};  // capa eof
+  std::atomic<bool> reads_valkey_rdb{false};   // version: a Valkey since 9.0
   std::optional<FilesOffer> files;             // capa cairn-files; constant once its thread runs
   std::atomic<bool> wants_keys{true};          // false: rdb-filter-only; likewise the next
   std::atomic<bool> wants_functions{true};

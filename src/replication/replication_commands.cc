@@ -135,6 +135,13 @@ Status SetFilter(Replica& replica, std::string_view parts) {
   return Ok();
 }
 
+// Whether a replica of this version reads files of Valkey's dialect. Only Valkey, and Cairn, announce a version.
+bool ReadsValkeyRdb(std::string_view version) {
+  constexpr int64_t kFirstMajor = 9;
+  const auto major = ParseInt64(version.substr(0, version.find('.')));
+  return major && *major >= kFirstMajor;
+}
+
 // REPLCONF option value [option value ...]
 Status ReplConf(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() % 2 == 0) return Status::Reply(errors::kSyntax);
@@ -157,6 +164,8 @@ Status ReplConf(const ReplicationParts& parts, CommandContext& ctx, Args& args, 
     } else if (EqualsIgnoreCase(option, "capa")) {
       if (EqualsIgnoreCase(value, "eof")) replicas.Of(client)->takes_marked_file = true;
       if (auto offer = ParseFilesOffer(value); offer && !client.is_replica) replicas.Of(client)->files = offer;
+    } else if (EqualsIgnoreCase(option, "version")) {
+      replicas.Of(client)->reads_valkey_rdb = ReadsValkeyRdb(value);
     } else if (EqualsIgnoreCase(option, "ack")) {
       const auto offset = ParseUint64(value);
       std::optional<uint64_t> synced;

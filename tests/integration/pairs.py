@@ -7,7 +7,7 @@ import random
 import threading
 import time
 
-from harness import Server, start_redis
+from harness import Server, start_redis, start_valkey
 from load import assert_equal, text
 from waiting import LIMIT_S, wait_until
 
@@ -15,11 +15,9 @@ PAIRS = list(itertools.product(("redis", "cairn"), repeat=2))
 
 
 def start(kind, **directives):
-    """A server of a kind, 'redis' or 'cairn'."""
-    directives = {"repl_diskless_sync_delay": 0, **directives}
-    if kind == "redis":
-        return start_redis(**directives)
-    return Server(**directives)
+    """A server of a kind, 'redis', 'valkey' or 'cairn'."""
+    return {"redis": start_redis, "valkey": start_valkey, "cairn": Server}[kind](
+        **{"repl_diskless_sync_delay": 0, **directives})
 
 
 def follow(replica, primary):

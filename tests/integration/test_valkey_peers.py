@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Valkey 9 on the other side: as primary, as replica, and as the writer of RDB files and DUMP payloads. Its hashes with
+expiring fields have an encoding of their own."""
+
+import random
+import shutil
+
+import pytest
+from fake_peers import FakePrimary, give_everything
+from harness import Server
+from load import assert_equal, fill
+from pairs import Load, assert_same, follow, start, wait_for_offset
+from test_rdb import run_import
+from waiting import wait_until
+
+pytestmark = pytest.mark.slow
+
+LATE_MS = 4102444800000
+HASHES = {b"timed:small": 5, b"timed:large": 1000, b"timed:huge": 5000}
+
+
+def fill_timed(client):
+    """Hashes of which every third field expires far in the future."""
+    for name, size in HASHES.items():
+        client.hset(name, mapping={b"f%d" % i: b"v%d" % i for i in range(size)})
+        for i in range(0, size, 3):
+            client.execute_command("HPEXPIREAT", name, LATE_MS + i, "FIELDS", 1, b"f%d" % i)
+
+
+def change_timed(client, rng):
+    """One random change of a field or of its expiry."""
+    name, field = rng.choice(list(HASHES)), b"f%d" % rng.randrange(30)
+    when = LATE_MS + rng.randrange(10**6)
+    client.execute_command(*rng.choice([
+        ("HPEXPIREAT", name, when, "FIELDS", 1, field), ("HPERSIST", name, "FIELDS", 1, field),
+        ("HSETEX", name, "PXAT", when, "FIELDS", 1, field, b"x"), ("HSET", name, field, b"y"), ("HDEL", name, field),
+        ("HGETEX", name, "PERSIST", "FIELDS", 1, field), ("HSETEX", name, "KEEPTTL", "FIELDS", 1, field, b"z"),
+        ("HPEXPIRE", name, 50, "FIELDS", 1, b"short%d" % rng.randrange(5)),
+        ("HSET", name, b"short%d" % rng.randrange(5), b"s"),
+    ]))
+
+
+def times_of(client):
+    """The fields of the hashes with their values and times."""
+    shown = {}
+    for name in HASHES:
+        values = client.hgetall(name)
+        fields = sorted(values)
+        times = client.execute_command("HPEXPIRETIME", name, "FIELDS", len(fields), *fields)
+        shown[name] = [(field, values[field], when) for field, when in zip(fields, times, strict=True)]
+    return shown
+
+
+def assert_same_times(one, other):
+    """Both servers hold the same hashes with the same times, once short-lived fields are deleted."""
+    wait_until(lambda: times_of(one.client()) == times_of(other.client()), "equal fields", other)
+
+
+@pytest.mark.parametrize("diskless", ["yes", "no"])
+@pytest.mark.parametrize("kinds", [("valkey", "cairn"), ("cairn", "valkey")], ids="-".join)
+def test_a_replica_is_equal(kinds, diskless):
+    """A first transfer with all types and with fields that expire, then a load of changes."""
+    primary_kind, replica_kind = kinds
+    with start(primary_kind, repl_diskless_sync=diskless) as primary, start(replica_kind) as replica:
+        fill(primary.client(), seed=3, keys=160, large=(3000,))
+        fill_timed(primary.client())
+        follow(replica, primary)
+        assert_same(primary, replica)
+        assert times_of(replica.client()) == times_of(primary.client())
+        rng = random.Random(7)
+        with Load(primary) as load:
+            client = primary.client()
+            for _ in range(1500):
+                change_timed(client, rng)
+            load.run(1500)
+        assert_same(primary, replica)
+        assert_same_times(primary, replica)
+
+
+def test_a_replica_of_valkey_becomes_the_primary():
+    """Cairn follows Valkey, is promoted with all fields and their times, and Valkey follows it."""
+    with start("valkey") as valkey, start("cairn") as cairn:
+        fill(valkey.client(), seed=4, keys=80)
+        fill_timed(valkey.client())
+        follow(cairn, valkey)
+        wait_for_offset(valkey, cairn)
+        cairn.client().execute_command("REPLICAOF", "NO", "ONE")
+        cairn.client().hset("new", mapping={"a": 1, "b": 2})
+        cairn.client().execute_command("HPEXPIREAT", "new", LATE_MS, "FIELDS", 1, "a")
+        follow(valkey, cairn)
+        assert_same(cairn, valkey)
+        assert times_of(cairn.client()) == times_of(valkey.client())
+        assert valkey.client().execute_command("HPEXPIRETIME", "new", "FIELDS", 2, "a", "b") == [LATE_MS, -1]
+
+
+def test_fields_expire_on_a_replica_of_valkey():
+    """Fields that expired before the first transfer, and those that expire after it, are gone on both."""
+    with start("valkey") as valkey, start("cairn") as cairn:
+        client = valkey.client()
+        client.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 0)
+        client.hset("h", mapping={"gone": 1, "soon": 2, "stays": 3})
+        client.execute_command("HPEXPIRE", "h", 1, "FIELDS", 1, "gone")
+        wait_until(lambda: client.hget("h", "gone") is None, "the end of the field")
+        follow(cairn, valkey)
+        assert cairn.client().hgetall("h") == {b"soon": b"2", b"stays": b"3"}
+        client.execute_command("HPEXPIRE", "h", 100, "FIELDS", 1, "soon")
+        client.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 1)
+        wait_until(lambda: cairn.client().hlen("h") == 1, "the deletions by the primary")
+        assert cairn.client().hgetall("h") == {b"stays": b"3"}
+
+
+def test_files_and_payloads_of_valkey(tmp_path):
+    """SAVE of Valkey is imported, and read by a first start; RESTORE takes its DUMP."""
+    with start("valkey") as valkey:
+        fill(valkey.client(), seed=5, keys=160)
+        fill_timed(valkey.client())
+        valkey.client().save()
+        file = valkey.data_dir / "dump.rdb"
+        assert file.read_bytes().startswith(b"VALKEY080")
+        done = run_import(file, tmp_path / "data")
+        assert done.returncode == 0, done.stderr
+        (tmp_path / "first").mkdir()
+        shutil.copy(file, tmp_path / "first")
+        for folder in ("data", "first"):
+            with Server(data_dir=tmp_path / folder) as cairn:
+                assert_equal(valkey.client(), cairn.client())
+                assert times_of(cairn.client()) == times_of(valkey.client())
+                if folder == "data":
+                    continue
+                for name in HASHES:
+                    cairn.client().restore(name, 0, valkey.client().dump(name), replace=True)
+                assert times_of(cairn.client()) == times_of(valkey.client())
+
+
+def test_a_primary_that_refuses_the_version_is_followed():
+    """Redis does not know REPLCONF version, and its refusal is no error."""
+    with start("redis") as redis, start("cairn") as cairn:
+        redis.client().set("k", "v")
+        follow(cairn, redis)
+        assert cairn.client().get("k") == b"v"
+    with FakePrimary(lambda connection, _: give_everything(connection)) as primary, start("cairn") as cairn:
+        follow(cairn, primary)
+        assert [b"REPLCONF", b"version", b"9.1.0"] in primary.commands
