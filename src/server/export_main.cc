@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // cairn-export: writes the keys of a data directory, which no server has open, to an RDB file that redis-server 7.0 and
-// later load. On a running server, BGSAVE writes the same file.
+// later load. On a running server, BGSAVE writes the same file. Valkey does not know Redis's hashes with fields that
+// expire; the file for Valkey has them in its own form.
 #include <gflags/gflags.h>
 
 #include <cstdio>
@@ -21,6 +22,7 @@ DEFINE_string(dir, "./data", "the data directory");
 DEFINE_string(memory_budget, "", "the memory to use, as in the configuration file");
 DEFINE_bool(checksum, true, "put a checksum at the end of the file");
 DEFINE_bool(compression, true, "compress long texts");
+DEFINE_bool(valkey, false, "write a file for Valkey 9.0 and later, which Redis refuses");
 
 namespace {
 
@@ -30,11 +32,13 @@ constexpr char kProgram[] = "cairn-export";
 constexpr int kFewestDatabases = 1;  // opens the store without adding databases; the snapshot has all that exist
 
 void WarnOfTimes(const RdbFileWriter& writer) {
-  if (writer.hashes_with_times() == 0) return;
-  std::fprintf(stderr,
-               "%s: %llu hashes have fields that expire, the first of them %s: Redis before 7.4 refuses the file\n",
-               kProgram, static_cast<unsigned long long>(writer.hashes_with_times()),
-               ShowWord(writer.first_with_times()).c_str());
+  if (writer.hashes_with_times() == 0 || FLAGS_valkey) return;
+  std::fprintf(
+      stderr,
+      "%s: %llu hashes have fields that expire, the first of them %s: Redis before 7.4 refuses the file, and so "
+      "does Valkey, for which --valkey is\n",
+      kProgram, static_cast<unsigned long long>(writer.hashes_with_times()),
+      ShowWord(writer.first_with_times()).c_str());
 }
 
 Status Export(const std::string& path) {
@@ -49,6 +53,7 @@ Status Export(const std::string& path) {
   RdbFileOptions options;
   options.checksum = FLAGS_checksum;
   options.folds = FLAGS_compression;
+  options.dialect = FLAGS_valkey ? RdbDialect::kValkey : RdbDialect::kRedis;
   options.functions = TRY(ReadLibraryRows(txn));
   options.on_progress = [&bar](uint64_t keys) { bar.Show(keys, ""); };
   RdbFileWriter writer(txn, *snapshot, limits, options, [&file](std::string_view bytes) { return file.Write(bytes); });

@@ -4,10 +4,11 @@ expiring fields have an encoding of their own."""
 
 import random
 import shutil
+import subprocess
 
 import pytest
 from fake_peers import FakePrimary, give_everything
-from harness import Server
+from harness import Server, tool_path
 from load import assert_equal, fill
 from pairs import Load, assert_same, follow, start, wait_for_offset
 from test_rdb import run_import
@@ -130,6 +131,23 @@ def test_files_and_payloads_of_valkey(tmp_path):
                 for name in HASHES:
                     cairn.client().restore(name, 0, valkey.client().dump(name), replace=True)
                 assert times_of(cairn.client()) == times_of(valkey.client())
+
+
+def test_valkey_loads_an_export(tmp_path):
+    """cairn-export --valkey writes a file with which Valkey starts; without it, hashes with times are reported."""
+    with start("cairn") as cairn:
+        fill(cairn.client(), seed=6, keys=160)
+        fill_timed(cairn.client())
+        (tmp_path / "valkey").mkdir()
+        file = tmp_path / "valkey" / "dump.rdb"
+        cairn.shutdown()
+        for options in ([], ["--valkey"]):
+            done = subprocess.run([tool_path("cairn-export"), "--dir", cairn.data_dir, *options, file], check=True,
+                                  capture_output=True, text=True)
+            assert ("3 hashes have fields that expire" in done.stderr) == (not options)
+        with start("valkey", data_dir=tmp_path / "valkey") as valkey, Server(data_dir=cairn.data_dir) as again:
+            assert_equal(again.client(), valkey.client())
+            assert times_of(valkey.client()) == times_of(again.client())
 
 
 def test_a_primary_that_refuses_the_version_is_followed():
