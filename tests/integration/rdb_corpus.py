@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whole RDB files of redis-server: every type in every encoding, expiries, functions, several databases, compressed or
-not, with a checksum or without."""
+not, with a checksum or without. And files of Valkey 9, whose hashes have fields that expire."""
 
 import shutil
 
@@ -40,8 +40,24 @@ def fill_everything(client):
     client.execute_command("SELECT", 0)
 
 
+def write_valkey_files(target):
+    """Adds files of Valkey to the directory."""
+    with harness.start_valkey(dbfilename="good.rdb") as server:
+        client = server.client()
+        fill_everything(client)
+        client.save()
+        shutil.copy(server.data_dir / "good.rdb", target / "valkey-all.rdb")
+        client.flushall()
+        for size in (1, 10, 200):
+            client.hset(f"hash:{size}", mapping={f"f{i}": "v" * i for i in range(size)})
+            for i in range(0, size, 2):
+                client.execute_command("HPEXPIREAT", f"hash:{size}", 4102444800000 + i, "FIELDS", 1, f"f{i}")
+        client.save()
+        shutil.copy(server.data_dir / "good.rdb", target / "valkey-hashes.rdb")
+
+
 def write_files(target):
-    """Fills the directory `target`."""
+    """Fills the directory `target` with the files of redis-server."""
     server = harness.start_redis(dbfilename="good.rdb")
     number = 0
 
