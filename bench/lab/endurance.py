@@ -141,7 +141,8 @@ def run_compact(options, program, folder):
     return {"groups": figures, "info": sampler.info}, latency_panels(figures), beyond(bars)
 
 
-PARTS = ("key_cache", "block_cache", "rank_index", "client", "script", "startup", "log_tail", "program", "allocator")
+PARTS = ("key_cache", "block_cache", "rank_index", "client", "script", "startup", "database", "log_tail", "program",
+         "allocator")
 
 
 def parts_of(info):

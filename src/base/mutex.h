@@ -39,6 +39,7 @@ class ABSL_LOCKABLE SharedMutex {
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
   void ReaderLock() ABSL_SHARED_LOCK_FUNCTION() { mutex_.lock_shared(); }
+  bool ReaderTryLock() ABSL_SHARED_TRYLOCK_FUNCTION(true) { return mutex_.try_lock_shared(); }
   void ReaderUnlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock_shared(); }
 
  private:

@@ -143,6 +143,7 @@ void RowCheck::CheckCollections() {
     findings_.Damage("damaged collections", fmt::format("The {} is damaged: {}.", NameOf(key_row), phrase));
   });
   CollectionId id = 0;
+  CollectionId last = 0;
   for (OfflineRows owners(database_, Space::kOwners, ReportGap(findings_)); owners.Valid(); owners.Next()) {
     Count();
     std::string_view id_bytes = owners.row();
@@ -153,6 +154,7 @@ void RowCheck::CheckCollections() {
     } else if (!IsLive(parts.keyspace)) {
       ++garbage_;
     } else {
+      last = std::max(last, NumberOfCollection(id));
       SkipGarbage(elements, owners.row());
       SkipGarbage(scores, owners.row());
       CheckCollection(reader, id, key_row);
@@ -160,10 +162,10 @@ void RowCheck::CheckCollections() {
   }
   SkipGarbage(elements, {});
   SkipGarbage(scores, {});
-  if (id >= collections_end_ && id != 0) {
+  if (last >= collections_end_ && last != 0) {
     findings_.Damage(
         "damaged meta rows",
-        fmt::format("Collection {} exists, but the meta row collections says that ids from {} on are unused.", id,
+        fmt::format("Collection {} exists, but the meta row collections says that ids from {} on are unused.", last,
                     collections_end_));
   }
 }

@@ -107,7 +107,7 @@ Result<std::string> Salvage::CopyCollection(OfflineRows& elements, OfflineRows& 
   } else if (gaps_ != gaps_before && record.header.type == Type::kString) {
     Lose(row, "has zeros in place of lost bytes");
   }
-  next_collection_ = std::max(next_collection_, after.id + 1);
+  next_collection_ = std::max(next_collection_, NumberOfCollection(after.id) + 1);
   TRY(to_.Put(Space::kOwners, MakeOwnerRow(after.id, 0).row(), row));
   return fitting;
 }
@@ -120,7 +120,7 @@ Status Salvage::PutKey(std::string_view row, std::string_view bytes) {
     if (when_ms != kNoExpiry) TRY(to_.Put(Space::kExpiries, MakeExpiryRow(when_ms, row, 0).row(), {}));
   }
   ++counts_[parts.keyspace];
-  next_keyspace_ = std::max(next_keyspace_, parts.keyspace + 1);
+  next_keyspace_ = std::max(next_keyspace_, NumberOfKeyspace(parts.keyspace) + 1);
   if (++keys_ % 4096 == 0) on_progress_(keys_);
   return to_.Put(Space::kKeys, row, bytes);
 }

@@ -20,6 +20,7 @@ enum Condition : uint32_t {
   kPausesExpiry = 1 << 5,     // CLIENT PAUSE: while it lasts, expired keys are hidden but not deleted
   kLowOnDisk = 1 << 6,        // min-free-disk is reached: commands must not add data
   kFullDisk = 1 << 7,         // only the last reserve is left: a write may only empty a database
+  kFullMemory = 1 << 8,       // memory-databases-limit is reached: databases in memory must not grow
 };
 
 class Conditions {

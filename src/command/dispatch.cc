@@ -92,6 +92,7 @@ Status Dispatcher::CheckConditions(const Call& call) {
   if (writes && conditions_.Has(kLowOnDisk)) {
     TRY(CheckRoom(conditions_, call.worker.txn.store(), AnyOf(call, kDenyOom, false), !AnyOf(call, kLockAll, true)));
   }
+  TRY(CheckMemory(conditions_, call.worker.txn.store(), call.session.db, writes && AnyOf(call, kDenyOom, false)));
   if (conditions_.Has(kStaleReplica) && AnyOf(call, kStale, true)) return Status::Reply(kStaleText);
   if (conditions_.Has(kLoadingData) && AnyOf(call, kLoading, true)) {
     return Status::Reply("LOADING Redis is loading the dataset in memory");

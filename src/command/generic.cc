@@ -96,7 +96,7 @@ Status MoveKey(CommandContext& ctx, Args& args, Reply& reply) {
   const KeyEntry entry = TRY(from.Find(source));
   const bool moves = entry.exists() && !TRY(to.Find(target, Access::kPeek)).exists();
   if (moves) {
-    TRY(Keyspace::Move(from, source, entry, to, target));
+    TRY(MoveValue(from, source, entry, to, target));
     ctx.Changed(kGenericEvent, "move_from", name);
     ctx.EmitIn(db, kGenericEvent, "move_to", name);
   }

@@ -22,6 +22,8 @@ inline constexpr std::string_view kLowOnDiskText =
 inline constexpr std::string_view kFullDiskText =
     "MISCONF The disk is full and most of min-free-disk is used. Only FLUSHALL, FLUSHDB and COMPACT are accepted.";
 
+inline constexpr std::string_view kOomText = "OOM command not allowed when used memory > 'maxmemory'.";
+
 // Checks the client and the store. The error is the client's reply.
 inline Status CheckWritable(const Session& session, Store& store) {
   if (session.socket.read_only) return Status::Reply(kReadOnlyText);
@@ -45,6 +47,13 @@ inline Status CheckRoom(const Conditions& conditions, Store& store, bool grows, 
   if (is_full ? empties : !grows) return Ok();
   store.counters().refused_for_room.Add();
   return Status::Reply(is_full ? kFullDiskText : kLowOnDiskText);
+}
+
+// Checks the room of databases in memory. `grows`: the command may add data.
+inline Status CheckMemory(const Conditions& conditions, Store& store, int db, bool grows) {
+  if (!grows || !conditions.Has(kFullMemory)) return Ok();
+  if (ModeOfKeyspace(store.databases()[db].keyspace) != StorageMode::kMemory) return Ok();
+  return Status::Reply(kOomText);
 }
 
 }  // namespace cairn

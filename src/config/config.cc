@@ -88,8 +88,7 @@ void Config::BeginSource() { seen_.clear(); }
 Status Config::Apply(const Directive& directive, std::span<const std::string> words) {
   Value current;
   const bool adds = !seen_.insert(std::string(directive.name)).second;
-  // Classes of client-output-buffer-limit that a line does not name keep their limits.
-  if (directive.Has(kRepeatable) && (adds || directive.name == "client-output-buffer-limit")) {
+  if (directive.Has(kRepeatable) && (adds || directive.Has(kMerged))) {
     const MutexLock lock(mutex_);
     current = values_[IndexOf(directive)];
   }
@@ -134,8 +133,7 @@ Result<std::vector<Config::Change>> Config::ParseChanges(
   }
   std::vector<Change> changes;
   for (size_t i = 0; i < pairs.size(); ++i) {
-    const bool merges = directives[i]->name == "client-output-buffer-limit";
-    const Value current = merges ? Value(Words(directives[i]->name)) : Value();
+    const Value current = directives[i]->Has(kMerged) ? Value(Words(directives[i]->name)) : Value();
     const std::vector<std::string> words = {std::string(pairs[i].second)};
     auto value = ParseValue(*directives[i], words, current);
     if (!value.ok()) return SetFailed(pairs[i].first, value.status().text());

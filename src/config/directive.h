@@ -79,6 +79,7 @@ enum DirectiveFlag : uint8_t {
   kHidden = 1 << 4,      // CONFIG GET shows it only for its exact name
   kGuarded = 1 << 5,     // CONFIG SET accepts it only if `enable-protected-configs` allows
   kCapped = 1 << 6,      // kNumber: a value out of bounds is set to the nearest bound
+  kMerged = 1 << 7,      // CONFIG SET, and the first line of a file, keep what the new value does not name
 };
 
 struct Directive {

@@ -78,7 +78,7 @@ const Directive kRows[] = {
              "messages for them. 0 is no limit on their number."},
     {.name = "client-output-buffer-limit", .section = kNet, .kind = Kind::kSpecial,
      .fallback = "normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60", .special = &kOutputLimitSyntax,
-     .flags = kRepeatable, .target = PublishOutputLimits,
+     .flags = kRepeatable | kMerged, .target = PublishOutputLimits,
      .syntax = "<normal | replica | pubsub> <hard> <soft> <soft seconds> [...]",
      .help = "The most bytes of unread replies, by class of clients. A client is disconnected at once above the hard "
              "limit, and after the given seconds above the soft limit. 0 is no limit. One line per class, or several "

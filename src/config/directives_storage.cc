@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The directives about durability, memory and RocksDB.
+#include "config/database_options.h"
 #include "config/directive.h"
 #include "config/directive_syntax.h"
 
@@ -26,6 +27,14 @@ const Directive kRows[] = {
      .help = "When a write survives a power loss: before its reply (always), within a second (everysec), when the "
              "kernel writes it (no). A crash of the process alone loses nothing in any of the three. With always, no "
              "client sees a write before it is synced, and the server ends when a sync fails."},
+    {.name = "database", .section = kDur, .kind = Kind::kSpecial, .special = &kDatabaseSyntax,
+     .flags = kRepeatable | kMerged,
+     .syntax = "<number> [storage-mode <ssd | hdd | memory>] [durability <always | everysec | none>]",
+     .help = "Options of one database; a line for each. storage-mode says where its data is: on a disk that reads "
+             "single blocks fast (ssd, the default), on one for which seeks are slow (hdd: larger blocks and files, "
+             "reads ahead), or in memory alone (memory: nothing of it is read from or written to the disk, and it is "
+             "empty after a start). It can change while the database is empty. durability takes the place of "
+             "`appendfsync` for the writes of this database; a database in memory has none."},
     {.name = "appendonly", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
      .help = "Accepted and shown, without effect: every write goes to the log, always."},
 
@@ -58,6 +67,12 @@ const Directive kRows[] = {
      .target = &S::memory_budget,
      .help = "Memory that the server may use: key cache, blocks, memtables, indexes, buffers. 0 is 40 percent of the "
              "machine's memory, or of the cgroup's limit if that is lower."},
+    {.name = "memory-databases-limit", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
+     .target = &S::memory_databases_limit,
+     .help = "The most memory for the data of all databases with storage-mode memory (directive `database`); 0 is a "
+             "quarter of `memory-budget`, which they are a part of. Above it keys are evicted as `maxmemory-policy` "
+             "says. With noeviction, or if nothing can be evicted, commands that may add data to such a database are "
+             "refused (OOM)."},
     {.name = "key-cache-warmup", .section = kMem, .kind = Kind::kBool, .fallback = "yes",
      .help = "The server saves the row keys of the most used rows to the file `key-cache` in the data directory, from "
              "time to time and when it stops. After a start it reads these rows into the key cache while it serves "
@@ -73,10 +88,10 @@ const Directive kRows[] = {
              "cannot send or fetch a value that exceeds this limit. 0 is no limit. All clients that have not "
              "authenticated or not completed their TLS handshake together get a 32nd of `memory-budget`."},
     {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction", .choices = kPolicies,
-     .help = "Nothing is evicted, see `maxmemory`. With one of the two lfu policies the server counts accesses to keys "
-             "for OBJECT FREQ."},
+     .help = "What is evicted from databases in memory, see `memory-databases-limit`; from the others nothing is, see "
+             "`maxmemory`. With one of the two lfu policies the server counts accesses to keys, for OBJECT FREQ too."},
     {.name = "maxmemory-samples", .section = kMem, .kind = Kind::kNumber, .fallback = "5", .min = 1, .max = 64,
-     .help = "Accepted and shown, without effect; see `maxmemory`."},
+     .help = "How many random keys an eviction from a database in memory chooses from."},
 
     {.name = "compaction-rate-limit", .section = kRocks, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::compaction_rate_limit, .syntax = "<bytes per second>",

@@ -98,9 +98,10 @@ struct Settings : ObservationSettings, RocksDbSettings {
   Number min_free_disk;  // bytes; 0: computed (storage/disk_reserve.h)
 
   // memory
-  Number memory_budget;      // bytes; 0: a share of the machine's (storage/budget.h)
-  Number maxmemory;          // stored for CONFIG GET and INFO
-  Number maxmemory_clients;  // bytes; negative: percent; 0: no limit
+  Number memory_databases_limit;  // bytes; 0: a share of memory_budget
+  Number memory_budget;           // bytes; 0: a share of the machine's (storage/budget.h)
+  Number maxmemory;               // stored for CONFIG GET and INFO
+  Number maxmemory_clients;       // bytes; negative: percent; 0: no limit
 
   // expiry
   Number active_expire_effort;

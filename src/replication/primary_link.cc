@@ -191,8 +191,8 @@ Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
   options.bind_from = config.Text("bind-source-addr");
   options.announced_ip = config.Text("replica-announce-ip");
   options.timeout_ms = settings.repl_timeout_s * 1000;
-  if (settings.repl_sync_files) {
-    Store& store = parts_.store;
+  Store& store = parts_.store;
+  if (settings.repl_sync_files && store.databases().all_on_ssd()) {
     options.files_offer = EncodeFilesOffer({kFormatVersion, static_cast<uint64_t>(store.databases().size()),
                                             store.staging().FreeNumbers(), receiver_.Find()});
   }

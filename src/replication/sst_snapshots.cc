@@ -123,6 +123,7 @@ void SstSnapshots::Reap() {
 
 bool SstSnapshots::Suits(const FilesOffer& offer) const {
   if (!config_.settings().repl_sync_files || offer.format != kFormatVersion) return false;
+  if (!store_.databases().all_on_ssd()) return false;  // the files know no other mode
   if (failed_ms_ != 0 && WallMs() - failed_ms_ < kFailurePauseMs) return false;
   for (int db = static_cast<int>(offer.databases); db < store_.databases().size(); ++db) {
     if (store_.databases()[db].keys != 0) return false;

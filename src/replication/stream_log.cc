@@ -53,6 +53,9 @@ Status StreamLog::TakeUp() {
     return Save();
   }
   history_ = TRY(DecodeHistory(kept));
+  // Databases in memory are empty now, which no position of the stream says: replicas, and this one, start anew.
+  const bool has_lost_rows = store_.engines().memory() != nullptr;
+  if (has_lost_rows) history_.logs = false;
   is_replica_ = history_.is_replica;
   if (const std::string applied = TRY(store_.ReadNote(kAppliedRow)); !applied.empty()) {
     SetApplied(TRY(DecodeApplied(applied)));
@@ -60,7 +63,7 @@ Status StreamLog::TakeUp() {
   logs_ = history_.logs;
   can_continue_ = history_.logs;
   if (!history_.logs) {
-    if (!history_.is_replica) history_.StartAnew();
+    if (!history_.is_replica || has_lost_rows) history_.StartAnew();
     return Save();
   }
   if (history_.is_replica) {

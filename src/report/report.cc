@@ -70,7 +70,7 @@ Status Info(const ReportParts& parts, CommandContext& ctx, Args& args, Reply& re
     if (!IsWanted(*section, args)) continue;
     text.Section(section->title);
     section->write(parts, text);
-    if (section->write_rows != nullptr) TRY(section->write_rows(ctx, text));
+    if (section->write_rows != nullptr) TRY(section->write_rows(parts, ctx, text));
   }
   reply.Verbatim("txt", text.Take());
   return Ok();

@@ -87,7 +87,7 @@ struct ReportSection {
   bool by_default;         // included in INFO without arguments
   void (*write)(const ReportParts& parts, SectionWriter& text);
   // Writes fields that are read from rows in INFO's transaction; null: the section has none.
-  Status (*write_rows)(CommandContext& ctx, SectionWriter& text) = nullptr;
+  Status (*write_rows)(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) = nullptr;
 };
 
 // server, clients, memory

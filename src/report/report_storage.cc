@@ -10,6 +10,8 @@
 #include "base/number.h"
 #include "base/version.h"
 #include "client/client_memory.h"
+#include "config/config.h"
+#include "config/database_options.h"
 #include "config/settings.h"
 #include "report/report.h"
 #include "script/scripting.h"
@@ -34,11 +36,12 @@ struct Expiring {
   double ttl_sum_ms = 0;
 };
 
-// By keyspace: the number of keys that expire, and the sum of their remaining times.
-Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
+// Adds up the keys of one engine that expire, and their remaining times, by keyspace.
+Status AddExpiring(CommandContext& ctx, StorageMode mode, std::map<KeyspaceId, Expiring>& all) {
   std::map<KeyspaceId, Expiring> counts;
   uint64_t seen = 0;
-  Cursor cursor = ctx.txn().Scan(ctx.txn().store().expiry_start().First(), MakeExpiryRow(INT64_MAX, {}, 0));
+  Store& store = ctx.txn().store();
+  Cursor cursor = ctx.txn().Scan(store.expiry_start(mode).First(), MakeExpiryRow(INT64_MAX, {}, 0));
   for (; cursor.Valid() && seen < kExpiriesLookedAt; cursor.Next(), ++seen) {
     int64_t when_ms = 0;
     std::string_view key_row;
@@ -50,13 +53,22 @@ Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
   }
   const bool complete = !cursor.Valid();
   TRY(cursor.TakeStatus());
-  if (complete) return counts;
-  const auto estimate = ParseUint64(ctx.txn().store().engine().TextProperty(kEstimatedRows, Space::kExpiries));
-  const double scale = static_cast<double>(estimate.value_or(seen)) / static_cast<double>(seen);
-  for (auto& [keyspace, expiring] : counts) {
-    expiring.keys = static_cast<uint64_t>(static_cast<double>(expiring.keys) * std::max(1.0, scale));
-    expiring.ttl_sum_ms *= std::max(1.0, scale);
+  double scale = 1;
+  if (!complete) {
+    const auto estimate = ParseUint64(store.engines().Of(mode).TextProperty(kEstimatedRows, Space::kExpiries));
+    scale = std::max(1.0, static_cast<double>(estimate.value_or(seen)) / static_cast<double>(seen));
   }
+  for (const auto& [keyspace, expiring] : counts) {
+    all[keyspace] = {static_cast<uint64_t>(static_cast<double>(expiring.keys) * scale), expiring.ttl_sum_ms * scale};
+  }
+  return Ok();
+}
+
+// By keyspace: the number of keys that expire, and the sum of their remaining times.
+Result<std::map<KeyspaceId, Expiring>> CountExpiring(CommandContext& ctx) {
+  std::map<KeyspaceId, Expiring> counts;
+  TRY(AddExpiring(ctx, StorageMode::kSsd, counts));
+  if (ctx.txn().store().engines().memory() != nullptr) TRY(AddExpiring(ctx, StorageMode::kMemory, counts));
   return counts;
 }
 
@@ -67,15 +79,28 @@ void WriteKeyspace(const ReportParts& parts, SectionWriter& text) {
   }
 }
 
-Status WriteKeyspaceRows(CommandContext& ctx, SectionWriter& text) {
+// The options of a database that are not the usual ones, each after a comma. The mode is that of its rows.
+std::string OptionsText(const Config& config, Store& store, int db) {
+  std::string text;
+  const StorageMode mode = ModeOfKeyspace(store.databases()[db].keyspace);
+  if (mode != StorageMode::kSsd) text.append(",storage_mode=").append(NameOf(mode));
+  const auto options = DatabaseOptionsOf(config.Words("database"), store.databases().size());
+  if (options.ok() && (*options)[static_cast<size_t>(db)].durability) {
+    text.append(",durability=").append(DurabilityName(*(*options)[static_cast<size_t>(db)].durability));
+  }
+  return text;
+}
+
+Status WriteKeyspaceRows(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
   std::map<KeyspaceId, Expiring> expiring = TRY(CountExpiring(ctx));
   for (int db = 0; db < ctx.txn().store().databases().size(); ++db) {
     const auto keys = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
-    if (keys == 0) continue;
+    const std::string options = OptionsText(parts.config, parts.store, db);
+    if (keys == 0 && options.empty()) continue;
     const Expiring& some = expiring[ctx.txn().databases().keyspace(db)];
     const uint64_t expires = std::min(some.keys, keys);
     const auto ttl_ms = some.keys == 0 ? 0 : static_cast<int64_t>(some.ttl_sum_ms / static_cast<double>(some.keys));
-    text.Field(fmt::format("db{}", db), fmt::format("keys={},expires={},avg_ttl={}", keys, expires, ttl_ms));
+    text.Field(fmt::format("db{}", db), fmt::format("keys={},expires={},avg_ttl={}{}", keys, expires, ttl_ms, options));
   }
   return Ok();
 }
@@ -107,6 +132,7 @@ void WriteCairn(const ReportParts& parts, SectionWriter& text) {
   used("used_client_bytes", "clients", parts.client_memory.counted());
   used("used_script_bytes", "scripts", scripts.vm_bytes() + scripts.cache().bytes() + scripts.libraries()->bytes());
   used("used_startup_bytes", "startup", parts.memory_peak.start());
+  used("used_database_bytes", "databases", store.engines().MemoryTableBytes());
   used("used_log_tail_bytes", "log_tail", store.log().tail().bytes());
   // What is resident beside the allocator's memory: the program itself, stacks of threads.
   used("used_program_bytes", "program", memory.rss - std::min(memory.rss, memory.resident));

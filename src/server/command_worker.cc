@@ -257,7 +257,7 @@ void BaseWorker::EndCaching(ClientSession& session, const Outcome& outcome) {
 }
 
 Status BaseWorker::CommitNow(CommitMode mode) {
-  const LatencyTimer timer(parts_.latency, parts_.store.log().syncs_commits() ? "aof-fsync-always" : "commit");
+  const LatencyTimer timer(parts_.latency, txn_->batch().must_sync() ? "aof-fsync-always" : "commit");
   return txn_->Commit(mode);
 }
 
@@ -317,7 +317,7 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
     Deliver(*txn_);
     return CommitResult::kDone;
   }
-  if (!is_worth_commit() && !parts_.store.log().syncs_commits()) {
+  if (!is_worth_commit() && !txn_->batch().must_sync()) {
     Status status = CommitNow(CommitMode::kNoWait);
     if (status.ok()) {
       Deliver(*txn_);

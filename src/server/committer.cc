@@ -38,12 +38,12 @@ void Committer::Run() {
 }
 
 void Committer::WriteAll(std::vector<Job>& jobs) {
-  const bool syncs = store_.log().syncs_commits();
   uint64_t last = 0;
   for (Job& job : jobs) {
     const LatencyTimer timer(latency_, "commit");
-    job.status = syncs ? job.txn->batch().Append(CommitMode::kWait) : job.txn->batch().Write(CommitMode::kWait);
-    last = std::max(last, job.txn->batch().unsynced_sequence());
+    CommitBatch& batch = job.txn->batch();
+    job.status = batch.must_sync() ? batch.Append(CommitMode::kWait) : batch.Write(CommitMode::kWait);
+    last = std::max(last, batch.unsynced_sequence());
   }
   if (last != 0) {
     const LatencyTimer timer(latency_, "aof-fsync-always");

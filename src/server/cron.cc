@@ -35,7 +35,8 @@ constexpr uint64_t kKeysPerEffort = 10000;  // per run; active-expire-effort mul
 
 }  // namespace
 
-Cron::Cron(const Parts& parts) : parts_(parts) {
+Cron::Cron(const Parts& parts)
+    : parts_(parts), memory_databases_(parts.store, parts.config, parts.conditions, parts.notifier) {
   cron_thread_ = StartThread("cron", [this] { RunCron(); });
   sync_thread_ = StartThread("sync", [this] { RunSync(); });
 }
@@ -58,7 +59,10 @@ void Cron::WatchMemory(int64_t now_us) {
     purged_us_ = now_us;
   }
   evicted_ = evicted;
-  parts_.store.memory().AdjustTo(parts_.client_memory.counted(), resident);
+  parts_.store.memory().AdjustTo({.client_bytes = parts_.client_memory.counted(),
+                                  .database_bytes = parts_.store.engines().MemoryTableBytes(),
+                                  .resident_bytes = resident});
+  memory_databases_.Watch();
 }
 
 void Cron::RunCron() {
@@ -121,7 +125,7 @@ void Cron::NoteStalls() {
 
 void Cron::RunSync() {
   while (Sleep(kSyncMs)) {
-    if (parts_.config.settings().fsync_policy() != AppendFsync::kEverySec) continue;
+    if (!parts_.store.log().syncs_each_second()) continue;
     if (!parts_.store.recovery().writable()) continue;
     const Status status = SyncLog();
     if (!status.ok()) {
@@ -143,6 +147,7 @@ void Cron::Stop() {
   wake_.NotifyAll();
   if (cron_thread_.joinable()) cron_thread_.join();
   if (sync_thread_.joinable()) sync_thread_.join();
+  memory_databases_.Stop();
 }
 
 }  // namespace cairn

@@ -11,6 +11,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "server/memory_databases.h"
 
 namespace cairn {
 
@@ -33,7 +34,7 @@ class Cron {
   struct Parts {
     Store& store;
     Config& config;
-    const Conditions& conditions;
+    Conditions& conditions;
     const DebugSwitches& debug;
     ClientMemory& client_memory;
     ClientPause& pause;
@@ -62,6 +63,7 @@ class Cron {
   bool Sleep(int64_t ms);
 
   const Parts parts_;
+  MemoryDatabases memory_databases_;
   // Used by "cron".
   uint64_t stalled_us_ = 0;  // RocksDB's counter at the last look
   uint64_t evicted_ = 0;     // clients, at the last look

@@ -31,6 +31,7 @@
 #include "script/library_store.h"
 #include "script/scripting.h"
 #include "server/command_worker.h"
+#include "server/database_settings.h"
 #include "server/families.h"
 #include "stats/families.h"
 #include "stats/process_memory.h"
@@ -180,6 +181,7 @@ Status Server::OpenStore() {
   options.most_open_tables = TRY(descriptors_.Divide());
   options.dir = config_->Text("dir");
   options.databases = static_cast<int>(settings().databases);
+  options.modes = TRY(ConfiguredModes(*config_));
   options.budget = Budget::Of(MemoryBudget(settings()));
   ArrangeMemory(options.budget.total);
   options.compaction_bytes_per_second = static_cast<uint64_t>(settings().compaction_rate_limit.load());
@@ -269,7 +271,6 @@ void Server::WatchSettings() {
   };
   static_cast<void>(count_uses().ok());
   config_->Watch("maxmemory-policy", count_uses);
-  config_->Watch("appendfsync", [this] { return FollowFsyncPolicy(); });
   WatchInterest();
   WatchTls(*config_, tls_);
   config_->Watch("min-free-disk", [this] {
@@ -314,10 +315,6 @@ void Server::WatchCompactions() {
   }
 }
 
-Status Server::FollowFsyncPolicy() {
-  return store_->log().SetSyncsCommits(settings().fsync_policy() == AppendFsync::kAlways);
-}
-
 void Server::BoundTracking() {
   constexpr uint64_t kPart = 16;  // the divisor of memory-budget
   clients_.tracking.SetMostBytes(MemoryBudget(settings()) / kPart);
@@ -359,7 +356,7 @@ Status Server::Start() {
   TRY(OpenStore());
   MakeParts();
   BindCommands();
-  TRY(FollowFsyncPolicy());
+  TRY(FollowDatabaseSettings(*config_, *store_));
   TRY(LoadFunctions());
   TRY(LoadUsers(clients_.users, *config_));
   WatchSettings();
@@ -375,7 +372,10 @@ Status Server::Start() {
   TRY(OpenMetrics());
   ports_.Start();
   command_parts_->cache_warmup->Start();
-  stats_.memory_peak.NoteStart(ProcessMemory::Read().allocated);
+  // Without what has a part of its own in INFO.
+  const uint64_t caches = store_->cache().usage() + store_->engine().BlockCacheBytes();
+  const uint64_t allocated = ProcessMemory::Read().allocated;
+  stats_.memory_peak.NoteStart(allocated - std::min(allocated, caches));
   Log(LogSeverity::kNotice, "Data opened in {} ms. Ready to accept connections.", (MonotonicUs() - started_us) / 1000);
   return Ok();
 }

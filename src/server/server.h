@@ -94,7 +94,6 @@ class Server : public Service {
   BlobOptions BlobSettings();
   void WatchBlobs();
   void BoundTracking();
-  Status FollowFsyncPolicy();
   std::unique_ptr<const DatasetParts> dataset_;
   std::unique_ptr<RdbSaves> rdb_saves_;
   std::unique_ptr<Replication> replication_;

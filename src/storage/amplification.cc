@@ -80,8 +80,8 @@ uint64_t KeyRowBytes(Store& store, int db) {
   rocksdb::SizeApproximationOptions options;
   options.include_memtables = true;
   uint64_t bytes = 0;
-  const Engine& engine = store.engine();
-  return engine.db().GetApproximateSizes(options, engine.family(Space::kKeys), &range, 1, &bytes).ok() ? bytes : 0;
+  const RowPlace place = store.engines().PlaceOf(Space::kKeys, first.row());
+  return place.db.GetApproximateSizes(options, place.family, &range, 1, &bytes).ok() ? bytes : 0;
 }
 
 }  // namespace cairn

@@ -32,7 +32,8 @@ constexpr size_t kFullPercent = 95;
 constexpr int64_t kSaveMs = 10'000;
 constexpr int64_t kSavesPart = 1000;
 
-// Reads rows of one space. Rows beyond kMostBatchBytes are left out, as rows that cannot be read are.
+// Reads rows of one space, of databases on disk with storage-mode ssd. Rows beyond kMostBatchBytes are left out, as
+// rows that cannot be read are.
 class RowValues {
  public:
   RowValues(Store& store, Space space, std::span<const std::string_view> rows)

@@ -8,7 +8,9 @@ namespace cairn {
 void CommitActions::Run(Store& store) const {
   if (changes_ != 0) store.counters().changes.Add(changes_);
   if (adopt_) adopt_();
-  store.expiry_start().Note(earliest_expiry_ms_);
+  for (const StorageMode mode : {StorageMode::kSsd, StorageMode::kMemory}) {
+    store.expiry_start(mode).Note(earliest_expiry_ms_);
+  }
   for (const CollectionId id : dead_collections_) store.lazy_free().AddCollection(id);
 }
 

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/end_process.h"
 #include "encoding/log_entry.h"
+#include "encoding/record.h"
 #include "encoding/varint.h"
 #include "storage/batch.h"
 #include "storage/format.h"
@@ -29,9 +32,19 @@ constexpr size_t kKeptRows = 1 << 13;
 constexpr size_t kKeyRowHead = 4;
 constexpr size_t kCollectionRowHead = 8;
 
+// Whether a committed key with this row exists and has not expired. Reads the disk.
+bool IsLive(const RowEngines& engines, std::string_view key_row) {
+  rocksdb::PinnableSlice value;
+  if (!engines.Get(rocksdb::ReadOptions(), Space::kKeys, key_row, value).ok()) return false;
+  const Result<Record> record = DecodeRecord({value.data(), value.size()});
+  return record.ok() && (record->header.expire_ms == kNoExpiry || record->header.expire_ms > WallMs());
+}
+
 }  // namespace
 
-CommitBatch::CommitBatch(const Parts& parts) : parts_(parts), batch_(std::make_unique<rocksdb::WriteBatch>()) {}
+CommitBatch::CommitBatch(const Parts& parts)
+    : parts_(parts), batch_(std::make_unique<rocksdb::WriteBatch>()),
+      memory_batch_(std::make_unique<rocksdb::WriteBatch>()) {}
 
 CommitBatch::~CommitBatch() = default;
 
@@ -60,21 +73,11 @@ void CommitBatch::SortEntries() {
 
 Status CommitBatch::BuildBatch() {
   batch_->Clear();
+  if (memory_batch_->Count() != 0) memory_batch_->Clear();
   SortEntries();
+  TRY(AddRows());
+  TRY(AddCounts());
   rocksdb::ColumnFamilyHandle* const meta = parts_.store.engine().family(Space::kMeta);
-  for (const EntryOrder& place : order_) {
-    const Overlay::Entry& entry = parts_.rows.entries()[place.entry];
-    if (entry.state == Overlay::State::kPut) {
-      TRY(PutRow(*batch_, parts_.store.engine().family(entry.space()), entry.row(), entry.value));
-    } else {
-      TRY(DeleteRow(*batch_, parts_.store.engine().family(entry.space()), entry.row()));
-    }
-  }
-  for (const KeyCountDelta& count : parts_.databases.counts()) {
-    if (count.delta == 0) continue;
-    const RowKey row = MakeCountRow(parts_.committer, count.keyspace);
-    TRY(PutRow(*batch_, meta, row.row(), EncodeCount(parts_.databases.SumOf(count.keyspace))));
-  }
   if (!parts_.databases.keyspaces().empty()) TRY(PutKeyspaces());
   for (const auto& [name, value] : parts_.actions.notes()) TRY(PutRow(*batch_, meta, name, value));
   if (parts_.replicated_commands.empty()) return Ok();
@@ -83,6 +86,32 @@ Status CommitBatch::BuildBatch() {
   // (storage/log_reader.cc).
   if (batch_->Count() == 0) TRY(PutRow(*batch_, meta, MakeMetaRow(kLogRow).row(), {}));
   return PutLogData(*batch_, parts_.replicated_commands.bytes());
+}
+
+Status CommitBatch::AddRows() {
+  const RowEngines& engines = parts_.store.engines();
+  for (const EntryOrder& order : order_) {
+    const Overlay::Entry& entry = parts_.rows.entries()[order.entry];
+    const StorageMode mode = ModeOfRow(entry.space(), entry.row());
+    rocksdb::ColumnFamilyHandle* const family = engines.PlaceOf(entry.space(), mode).family;
+    if (entry.state == Overlay::State::kPut) {
+      TRY(PutRow(BatchOf(mode), family, entry.row(), entry.value));
+    } else {
+      TRY(DeleteRow(BatchOf(mode), family, entry.row()));
+    }
+  }
+  return Ok();
+}
+
+Status CommitBatch::AddCounts() {
+  for (const KeyCountDelta& count : parts_.databases.counts()) {
+    if (count.delta == 0) continue;
+    const RowKey row = MakeCountRow(parts_.committer, count.keyspace);
+    const StorageMode mode = ModeOfKeyspace(count.keyspace);
+    rocksdb::ColumnFamilyHandle* const family = parts_.store.engines().PlaceOf(Space::kMeta, mode).family;
+    TRY(PutRow(BatchOf(mode), family, row.row(), EncodeCount(parts_.databases.SumOf(count.keyspace))));
+  }
+  return Ok();
 }
 
 Status CommitBatch::PutKeyspaces() {
@@ -132,7 +161,7 @@ void CommitBatch::DropDeadCounts() {
   for (const KeyCountDelta& count : counts) {
     if (table.IsLive(count.keyspace)) {
       alive.push_back(count);
-    } else {
+    } else if (ModeOfKeyspace(count.keyspace) != StorageMode::kMemory) {
       const RowKey row = MakeCountRow(parts_.committer, count.keyspace);
       if (!DeleteRow(batch, parts_.store.engine().family(Space::kMeta), row.row()).ok()) return;
     }
@@ -147,7 +176,7 @@ void CommitBatch::DropDeadCounts() {
 
 Status CommitBatch::Write(CommitMode mode) {
   TRY(Append(mode));
-  if (unsynced_sequence_ != 0 && parts_.store.log().syncs_commits()) parts_.store.log().MakeDurable(unsynced_sequence_);
+  if (unsynced_) parts_.store.log().MakeDurable(unsynced_sequence_);
   Publish();
   return Ok();
 }
@@ -168,22 +197,66 @@ Status CommitBatch::AppendBatch(CommitMode mode) {
   if (ids_end != 0) TRY(parts_.store.collection_ids().Reserve(ids_end, mode != CommitMode::kNoWait));
   TRY(BuildBatch());
   parts_.stripes.Advance();
+  Status written = WriteBatches(mode);
+  if (!written.ok()) {
+    unsynced_.reset();
+    parts_.stripes.Advance();
+    return written;
+  }
+  is_appended_ = true;
+  if (batch_->Count() == 0 || mode == CommitMode::kNoLog) {
+    unsynced_.reset();
+  } else {
+    unsynced_sequence_ = SequenceOf(*batch_) + batch_->Count() - 1;
+  }
+  return Ok();
+}
+
+Status CommitBatch::WriteBatches(CommitMode mode) {
+  if (memory_batch_->Count() == 0) return WriteDiskBatch(mode);
+  RowEngines& engines = parts_.store.engines();
+  if (mode != CommitMode::kNoWait) {
+    engines.commit_mutex().ReaderLock();
+  } else if (engines.memory()->write_stalls().totals().state == WriteStalls::State::kStopped ||
+             !engines.commit_mutex().ReaderTryLock()) {
+    return Status::WouldWait();
+  }
+  Status written = WriteDiskBatch(mode);
+  if (written.ok()) written = WriteMemoryBatch();
+  engines.commit_mutex().ReaderUnlock();
+  return written;
+}
+
+Status CommitBatch::WriteDiskBatch(CommitMode mode) {
+  if (batch_->Count() == 0) return Ok();
   rocksdb::WriteOptions options;
   options.no_slowdown = mode == CommitMode::kNoWait;
   options.disableWAL = mode == CommitMode::kNoLog;
-  const bool has_rows = batch_->Count() != 0;
-  const rocksdb::Status written = has_rows ? parts_.store.log().Write(options, *batch_) : rocksdb::Status::OK();
-  if (!written.ok()) {
-    parts_.stripes.Advance();
-    return FromRocksDb(written);
-  }
-  is_appended_ = true;
-  if (has_rows && !options.disableWAL) unsynced_sequence_ = SequenceOf(*batch_) + batch_->Count() - 1;
-  return Ok();
+  if (must_sync()) unsynced_.emplace(parts_.store.log());
+  return FromRocksDb(parts_.store.log().Write(options, *batch_));
+}
+
+// The other batch is in the log by now, so this one cannot be refused any more.
+Status CommitBatch::WriteMemoryBatch() {
+  rocksdb::WriteOptions options;
+  options.disableWAL = true;
+  const rocksdb::Status written = parts_.store.engines().memory()->db().Write(options, memory_batch_.get());
+  if (written.ok()) return Ok();
+  if (batch_->Count() != 0) EndProcess("A commit to a database in memory failed: " + written.ToString());
+  return FromRocksDb(written);
+}
+
+bool CommitBatch::must_sync() const {
+  const WriteAheadLog& log = parts_.store.log();
+  if (!log.syncs_commits()) return false;
+  if (parts_.databases.used_synced() || !parts_.databases.keyspaces().empty()) return true;
+  const bool has_notes = !parts_.actions.notes().empty();
+  return log.Syncs(WriteAheadLog::kNoDatabase) && (has_notes || !parts_.databases.used_any());
 }
 
 void CommitBatch::Publish() {
   if (!std::exchange(is_appended_, false)) return;
+  unsynced_.reset();
   if (std::exchange(unsynced_sequence_, 0) != 0)
     parts_.store.log().NoteReadable(*batch_, parts_.replicated_commands.bytes());
   if (parts_.databases.empty_below() != 0) parts_.store.cache().NoteEmptyStore();
@@ -202,7 +275,7 @@ void CommitBatch::NotifyListener() {
   if (listener == nullptr) return;
   if (!parts_.databases.keyspaces().empty()) {
     listener->OnKeyspacesChanged(parts_.databases.keyspaces(),
-                                 [this](std::string_view row) { return parts_.store.IsLive(row); });
+                                 [this](std::string_view row) { return IsLive(parts_.store.engines(), row); });
   }
   CollectionId last_id = 0;
   for (const Overlay::Entry& entry : parts_.rows.entries()) {
@@ -216,9 +289,8 @@ void CommitBatch::NotifyListener() {
       last_id = id;
       rocksdb::PinnableSlice owner;
       const RowKey owner_row = MakeOwnerRow(id, entry.stripe);
-      const Engine& engine = parts_.store.engine();
       const rocksdb::Status found =
-          engine.db().Get(rocksdb::ReadOptions(), engine.family(Space::kOwners), ToSlice(owner_row.row()), &owner);
+          parts_.store.engines().Get(rocksdb::ReadOptions(), Space::kOwners, owner_row.row(), owner);
       if (found.ok()) listener->OnKeyChanged(entry.stripe, {owner.data(), owner.size()}, true);
     }
   }
@@ -226,7 +298,9 @@ void CommitBatch::NotifyListener() {
 
 void CommitBatch::Shrink() {
   if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
-  if (batch_->GetDataSize() > kKeptBatchBytes) batch_ = std::make_unique<rocksdb::WriteBatch>();
+  for (std::unique_ptr<rocksdb::WriteBatch>* batch : {&batch_, &memory_batch_}) {
+    if ((*batch)->GetDataSize() > kKeptBatchBytes) *batch = std::make_unique<rocksdb::WriteBatch>();
+  }
 }
 
 }  // namespace cairn

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // CommitBatch: the commit of a transaction. It writes everything that the transaction's commands wrote to the log as
-// one batch, and then makes it visible.
+// one batch, and then makes it visible. Rows of databases in memory are a second batch, which is not in the log; a
+// commit that fails has written neither.
 //
 // Append writes the batch to the log, still invisible: its stripes stay locked and their versions odd. Publish makes
 // it visible and notifies the listener. To share one fsync between several transactions: append them all, call
@@ -12,9 +13,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
+#include "encoding/storage_mode.h"
 #include "storage/command_state.h"
 #include "storage/commit_actions.h"
 #include "storage/database_changes.h"
@@ -22,6 +25,7 @@
 #include "storage/overlay.h"
 #include "storage/replicated_commands.h"
 #include "storage/row_uses.h"
+#include "storage/write_ahead_log.h"
 
 namespace rocksdb {
 class WriteBatch;
@@ -57,10 +61,13 @@ class CommitBatch {
   // ---- what is not committed yet
   bool dirty() const;  // whether anything is to be written or counted
   size_t bytes() const { return parts_.rows.bytes() + parts_.replicated_commands.bytes().size(); }
+  // Whether the commit is visible only when it is on disk: it wrote while a database was used that has `durability
+  // always`, or it changed which keyspaces the databases have.
+  bool must_sync() const;
   size_t rows() const { return parts_.rows.entries().size(); }
 
   // ---- Transaction::Commit in parts, for any thread. Transaction::EndTick follows
-  // Appends and publishes. If commits are synced (WriteAheadLog::SetSyncsCommits), the batch is on disk afterwards.
+  // Appends and publishes. If must_sync(), the batch is on disk afterwards.
   Status Write(CommitMode mode);
   // On an error nothing was written. REQUIRES: each Append that succeeds is followed by Publish.
   Status Append(CommitMode mode);
@@ -81,6 +88,14 @@ class CommitBatch {
   Status AppendBatch(CommitMode mode);
   void SortEntries();
   Status BuildBatch();
+  Status AddRows();
+  Status AddCounts();
+  // The batch for an engine: of the one in memory, or of the one on disk.
+  rocksdb::WriteBatch& BatchOf(StorageMode mode) { return mode == StorageMode::kMemory ? *memory_batch_ : *batch_; }
+  // Writes both batches. On an error neither was written.
+  Status WriteBatches(CommitMode mode);
+  Status WriteDiskBatch(CommitMode mode);
+  Status WriteMemoryBatch();
   Status PutKeyspaces();
   void FetchAhead(size_t entry) const;
   void ApplyToCache();
@@ -89,9 +104,11 @@ class CommitBatch {
 
   const Parts parts_;
   std::unique_ptr<rocksdb::WriteBatch> batch_;
+  std::unique_ptr<rocksdb::WriteBatch> memory_batch_;
   std::vector<EntryOrder> order_;
   bool is_appended_ = false;  // and not published yet
   uint64_t unsynced_sequence_ = 0;
+  std::optional<WriteAheadLog::Unsynced> unsynced_;  // while readers of the log must not see this batch
 };
 
 }  // namespace cairn

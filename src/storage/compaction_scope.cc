@@ -30,21 +30,22 @@ using IsWanted = std::function<bool(const KeyRowParts&)>;
 
 std::string RowText(const RowKey& row) { return std::string(row.row()); }
 
-// The runs of ids that no unwanted key owns.
-Result<std::vector<IdRun>> FindRuns(Store& store, const IsWanted& is_wanted) {
+// The runs of ids that no unwanted key owns, in the mode's engine.
+Result<std::vector<IdRun>> FindRuns(Store& store, StorageMode mode, const IsWanted& is_wanted) {
   rocksdb::ReadOptions options;
   options.fill_cache = false;
   options.readahead_size = kReadAheadBytes;
-  const std::unique_ptr<rocksdb::Iterator> owners(
-      store.engine().db().NewIterator(options, store.engine().family(Space::kOwners)));
+  const RowPlace place = store.engines().PlaceOf(Space::kOwners, mode);
+  const std::unique_ptr<rocksdb::Iterator> owners(place.db.NewIterator(options, place.family));
   std::vector<IdRun> runs;
-  CollectionId first = 0;  // the lowest id after the last unwanted one
-  bool is_open = false;    // whether a wanted id was found since
+  CollectionId first = CollectionIn(mode, 0);  // the lowest id after the last unwanted one
+  bool is_open = false;                        // whether a wanted id was found since
   for (owners->SeekToFirst(); owners->Valid(); owners->Next()) {
     std::string_view row(owners->key().data(), owners->key().size());
     CollectionId id = 0;
     KeyRowParts parts;
     if (!ReadU64(row, id) || !ParseKeyRow({owners->value().data(), owners->value().size()}, parts)) continue;
+    if (ModeOfCollection(id) != mode) continue;
     if (is_wanted(parts)) {
       is_open = true;
       continue;
@@ -53,7 +54,7 @@ Result<std::vector<IdRun>> FindRuns(Store& store, const IsWanted& is_wanted) {
     first = id + 1;
   }
   TRY(FromRocksDb(owners->status()));
-  if (is_open) runs.emplace_back(first, kCollectionsEnd);
+  if (is_open) runs.emplace_back(first, CollectionIn(mode, kCollectionsEnd) - 1);
   if (runs.size() > kMostRuns) runs = {{runs.front().first, runs.back().second}};
   return runs;
 }
@@ -77,8 +78,9 @@ CompactionRange KeyRange(KeyspaceId keyspace, std::string_view pattern) {
   return {Space::kKeys, RowText(MakeKeyBound(keyspace, first)), RowText(MakeKeyBound(keyspace, end))};
 }
 
-Result<CompactionScope> ScopeOf(Store& store, std::string name, CompactionRange keys, const IsWanted& is_wanted) {
-  const std::vector<IdRun> runs = TRY(FindRuns(store, is_wanted));
+Result<CompactionScope> ScopeOf(Store& store, std::string name, KeyspaceId keyspace, CompactionRange keys,
+                                const IsWanted& is_wanted) {
+  const std::vector<IdRun> runs = TRY(FindRuns(store, ModeOfKeyspace(keyspace), is_wanted));
   CompactionScope scope{std::move(name), false, {}};
   for (const auto& [first, last] : runs) {
     scope.ranges.push_back({Space::kOwners, RowText(MakeOwnerRow(first, 0)), RowText(MakeOwnerRow(last, 0))});
@@ -107,13 +109,13 @@ CompactionScope ScopeOfAll() {
 Result<CompactionScope> ScopeOfDatabase(Store& store, int db) {
   const KeyspaceId keyspace = store.databases()[db].keyspace;
   CompactionRange keys{Space::kKeys, RowText(MakeKeyBound(keyspace, 0)), RowText(MakeKeyBound(keyspace, kPositionEnd))};
-  return ScopeOf(store, "db" + std::to_string(db), std::move(keys),
+  return ScopeOf(store, "db" + std::to_string(db), keyspace, std::move(keys),
                  [keyspace](const KeyRowParts& owner) { return owner.keyspace == keyspace; });
 }
 
 Result<CompactionScope> ScopeOfPattern(Store& store, int db, std::string_view pattern) {
   const KeyspaceId keyspace = store.databases()[db].keyspace;
-  return ScopeOf(store, std::string(pattern), KeyRange(keyspace, pattern),
+  return ScopeOf(store, std::string(pattern), keyspace, KeyRange(keyspace, pattern),
                  [keyspace, pattern](const KeyRowParts& owner) {
                    return owner.keyspace == keyspace && GlobMatches(pattern, owner.key);
                  });

@@ -45,8 +45,8 @@ constexpr double kBlobGarbageOfCommand = 0.05;
 // Limits compactions to a few tables during its lifetime. Each frees its input before the next begins.
 class SmallSteps {
  public:
-  SmallSteps(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& families, uint64_t most_bytes)
-      : db_(db), families_(families) {
+  SmallSteps(rocksdb::DB& db, std::vector<rocksdb::ColumnFamilyHandle*> families, uint64_t most_bytes)
+      : db_(db), families_(std::move(families)) {
     for (rocksdb::ColumnFamilyHandle* family : families_) {
       before_.push_back(db_.GetOptions(family).max_compaction_bytes);
       Set(family, std::min(before_.back(), most_bytes));
@@ -65,7 +65,7 @@ class SmallSteps {
   }
 
   rocksdb::DB& db_;
-  const std::vector<rocksdb::ColumnFamilyHandle*>& families_;
+  const std::vector<rocksdb::ColumnFamilyHandle*> families_;
   std::vector<uint64_t> before_;
 };
 
@@ -298,9 +298,21 @@ bool Compactor::AwaitAutomaticCompactions() {
   return true;
 }
 
-// Compacts the range. After an interruption RocksDB begins it again; the rows that it had moved to lower levels stay
-// there.
+// Compacts the range in each column family that has rows of it.
 Status Compactor::CompactRange(const CompactionRange& range, rocksdb::CompactRangeOptions& options) {
+  if (!range.begin.empty()) return CompactFamily(store_.engines().PlaceOf(range.space, range.begin), range, options);
+  const RowPlace first = store_.engines().PlaceOf(range.space, StorageMode::kSsd);
+  TRY(CompactFamily(first, range, options));
+  for (const StorageMode mode : {StorageMode::kHdd, StorageMode::kMemory}) {
+    const RowPlace place = store_.engines().PlaceOf(range.space, mode);
+    if (place.family != first.family) TRY(CompactFamily(place, range, options));
+  }
+  return Ok();
+}
+
+// After an interruption RocksDB begins it again; the rows that it had moved to lower levels stay there.
+Status Compactor::CompactFamily(const RowPlace& place, const CompactionRange& range,
+                                rocksdb::CompactRangeOptions& options) {
   options.exclusive_manual_compaction = false;
   options.canceled = &interrupted_;
   const rocksdb::Slice begin = ToSlice(range.begin);
@@ -311,7 +323,7 @@ Status Compactor::CompactRange(const CompactionRange& range, rocksdb::CompactRan
     const bool must_wait = interrupted_ || engine.compaction_pace().is_urgent();
     if (must_wait && !AwaitAutomaticCompactions()) return Status::Reply(kCancelled);
     const rocksdb::Status done =
-        engine.db().CompactRange(options, engine.family(range.space), whole ? nullptr : &begin, whole ? nullptr : &end);
+        place.db.CompactRange(options, place.family, whole ? nullptr : &begin, whole ? nullptr : &end);
     if (canceled_) return Status::Reply(kCancelled);
     if (!done.IsManualCompactionPaused()) return FromRocksDb(done);
   }

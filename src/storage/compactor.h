@@ -38,6 +38,7 @@ struct CompactRangeOptions;
 namespace cairn {
 
 class Store;
+struct RowPlace;
 
 // A compaction that runs or has ended.
 struct CompactionProgress {
@@ -113,6 +114,7 @@ class Compactor {
   void End(const CompactionScope& scope, const Status& status);
   Status CompactRanges(const CompactionScope& scope, CompactionReason reason);
   Status CompactRange(const CompactionRange& range, rocksdb::CompactRangeOptions& options);
+  Status CompactFamily(const RowPlace& place, const CompactionRange& range, rocksdb::CompactRangeOptions& options);
   bool AwaitAutomaticCompactions();
   Status CollectBlobs(Space space, double share);
   Status CollectRestingBlobs();

@@ -13,6 +13,11 @@
 namespace cairn {
 namespace {
 
+constexpr size_t kHddReadaheadBytes = 1 << 20;
+
+// Expiry rows of both engines are between the same times.
+bool IsInMemory(Space space, std::string_view row) { return ModeOfRow(space, row) == StorageMode::kMemory; }
+
 std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
 }  // namespace
@@ -41,9 +46,12 @@ Cursor::Cursor(Transaction& txn, const RowKey& lower, const RowKey& upper, Direc
   options.iterate_upper_bound = &bounds_->upper_slice;
   // A pass over the whole keyspace must not evict the blocks that others use.
   options.fill_cache = lower.space() != Space::kKeys && txn.snapshot_ == nullptr;
-  if (txn.snapshot_ != nullptr) options.snapshot = txn.snapshot_->rocksdb();
+  const StorageMode mode = ModeOfRow(lower.space(), lower.row());
+  if (txn.snapshot_ != nullptr) options.snapshot = txn.snapshot_->rocksdb(mode);
+  if (mode == StorageMode::kHdd && txn.command().lane() == Lane::kSlow) options.readahead_size = kHddReadaheadBytes;
+  const RowPlace place = txn.store().engines().PlaceOf(lower.space(), mode);
   Read([&] {
-    committed_.reset(txn.store().engine().db().NewIterator(options, txn.store().engine().family(lower.space())));
+    committed_.reset(place.db.NewIterator(options, place.family));
     if (direction == Direction::kForward) {
       committed_->SeekToFirst();
     } else {
@@ -81,6 +89,7 @@ void Cursor::CollectOwnRows(const RowKey& lower, const RowKey& upper) {
       if (entry.state == Overlay::State::kNothing || entry.tagged < lower.tagged() || entry.tagged >= upper.tagged()) {
         continue;
       }
+      if (IsInMemory(lower.space(), entry.row()) != IsInMemory(lower.space(), lower.row())) continue;
       if (hidden_by_own) {
         const Overlay::Entry* own = txn_->overlay_.Find(entry.tagged, entry.hash);
         if (own != nullptr && own->state != Overlay::State::kNothing) continue;

@@ -15,13 +15,19 @@ DatabaseChanges::DatabaseChanges(Store& store) : store_(store), table_(store.dat
 
 KeyspaceId DatabaseChanges::keyspace(int db) const {
   if (snapshot_ != nullptr) return snapshot_->keyspace(db);
+  used_any_ = true;
+  used_synced_ |= store_.log().Syncs(db);
+  return Current(db);
+}
+
+KeyspaceId DatabaseChanges::Current(int db) const {
   asked_ = true;
   return keyspaces_.empty() ? table_[db].keyspace.load(std::memory_order_acquire) : keyspaces_[db];
 }
 
 int DatabaseChanges::DatabaseOf(KeyspaceId id) const {
   for (int db = 0; db < table_.size(); ++db) {
-    if (keyspace(db) == id) return db;
+    if ((snapshot_ != nullptr ? snapshot_->keyspace(db) : Current(db)) == id) return db;
   }
   return -1;
 }
@@ -65,7 +71,7 @@ void DatabaseChanges::BeginChange() {
 }
 
 Status DatabaseChanges::Replace(int db) {
-  const KeyspaceId fresh = TRY(table_.NewKeyspace());
+  const KeyspaceId fresh = TRY(table_.NewKeyspace(db));
   BeginChange();
   keyspaces_[db] = fresh;
   // All stripes are held and no key exists, so every existing collection is dead.
@@ -128,6 +134,8 @@ void DatabaseChanges::Apply() {
 void DatabaseChanges::Clear() {
   keyspaces_.clear();
   counts_.clear();
+  used_any_ = false;
+  used_synced_ = false;
   empty_below_ = 0;
 }
 

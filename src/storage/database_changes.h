@@ -48,6 +48,10 @@ class DatabaseChanges {
   // Replaces the databases' keyspaces by the staged ones (Staging::Begin).
   void AdoptStaged();
 
+  // Whether commands of the tick used a database, and one that WriteAheadLog::Syncs.
+  bool used_any() const { return used_any_; }
+  bool used_synced() const { return used_synced_; }
+
   // ---- storage/ calls these
   void ReadFrom(const StoreSnapshot* snapshot) { snapshot_ = snapshot; }
   void BeginCommand();
@@ -73,6 +77,7 @@ class DatabaseChanges {
   void Clear();
 
  private:
+  KeyspaceId Current(int db) const;
   static void Add(std::vector<KeyCountDelta>& deltas, KeyspaceId keyspace, int64_t delta);
   static int64_t Of(const std::vector<KeyCountDelta>& deltas, KeyspaceId keyspace);
   void BeginChange();
@@ -84,6 +89,8 @@ class DatabaseChanges {
   std::vector<KeyCountDelta> counts_;
   std::vector<KeyCountDelta> committed_;  // own sums on disk
   CollectionId empty_below_ = 0;
+  mutable bool used_any_ = false;
+  mutable bool used_synced_ = false;
   // State of the current command:
   uint64_t epoch_ = 0;
   mutable bool asked_ = false;  // whether the command has read the mapping

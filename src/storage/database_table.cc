@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/log.h"
 #include "base/mutex.h"
 #include "storage/format.h"
 
@@ -18,16 +19,52 @@ constexpr std::string_view kNoKeyspacesLeft =
 
 }  // namespace
 
+DatabaseTable::DatabaseTable(int databases, const std::vector<StorageMode>& modes)
+    : databases_(databases), modes_(databases), configured_(modes.size()), staged_(databases) {
+  for (size_t db = 0; db < std::min(modes.size(), modes_.size()); ++db) modes_[db] = modes[db];
+}
+
 Result<bool> DatabaseTable::Load(std::vector<KeyspaceId> keyspaces, KeyspaceId next) {
   const bool grew = keyspaces.size() < databases_.size();
   next_keyspace_ = next;
-  while (keyspaces.size() < databases_.size()) keyspaces.push_back(TRY(NewKeyspace()));
+  while (keyspaces.size() < databases_.size()) {
+    keyspaces.push_back(TRY(NewKeyspace(static_cast<int>(keyspaces.size()))));
+  }
   const WriterLock lock(live_mutex_);
   live_ = keyspaces;  // including databases that this run does not offer
   std::sort(live_.begin(), live_.end());
   hidden_.assign(keyspaces.begin() + size(), keyspaces.end());
-  for (size_t db = 0; db < databases_.size(); ++db) databases_[db].keyspace = keyspaces[db];
+  for (size_t db = 0; db < databases_.size(); ++db) {
+    databases_[db].keyspace = keyspaces[db];
+    if (db >= configured_) modes_[db] = ModeOfKeyspace(keyspaces[db]);
+  }
   return grew;
+}
+
+Result<bool> DatabaseTable::FollowModes() {
+  bool changed = false;
+  for (int db = 0; db < size(); ++db) {
+    Database& database = databases_[db];
+    if (ModeOfKeyspace(database.keyspace) == mode(db)) continue;
+    if (database.keys != 0) {
+      Log(LogSeverity::kWarning,
+          "storage: database {} has {} keys in storage-mode {}; it takes the configured mode, {}, when it is emptied.",
+          db, database.keys.load(), NameOf(ModeOfKeyspace(database.keyspace)), NameOf(mode(db)));
+      continue;
+    }
+    const KeyspaceId fresh = TRY(NewKeyspace(db));
+    const WriterLock lock(live_mutex_);
+    std::erase(live_, database.keyspace);
+    live_.insert(std::upper_bound(live_.begin(), live_.end(), fresh), fresh);
+    database.keyspace = fresh;
+    changed = true;
+  }
+  return changed;
+}
+
+bool DatabaseTable::all_on_ssd() const {
+  const ReaderLock lock(live_mutex_);
+  return live_.empty() || ModeOfKeyspace(live_.back()) == StorageMode::kSsd;
 }
 
 std::string DatabaseTable::EncodeRow(std::vector<KeyspaceId> keyspaces) const {
@@ -56,12 +93,12 @@ bool DatabaseTable::has_keys() const {
   return std::any_of(databases_.begin(), databases_.end(), [](const Database& database) { return database.keys != 0; });
 }
 
-Result<KeyspaceId> DatabaseTable::NewKeyspace() {
+Result<KeyspaceId> DatabaseTable::NewKeyspace(int db) {
   KeyspaceId id = next_keyspace_;
   do {
     if (id >= kKeyspacesEnd) return Status::Reply(kNoKeyspacesLeft);
   } while (!next_keyspace_.compare_exchange_weak(id, id + 1));
-  return id;
+  return KeyspaceIn(mode(db), id);
 }
 
 void DatabaseTable::AddLive(KeyspaceId keyspace) {
@@ -81,7 +118,9 @@ size_t DatabaseTable::live_count() const {
 
 KeyspaceId DatabaseTable::Oldest() const {
   const ReaderLock lock(live_mutex_);
-  return live_.front();
+  KeyspaceId oldest = kKeyspacesEnd;
+  for (const KeyspaceId keyspace : live_) oldest = std::min(oldest, NumberOfKeyspace(keyspace));
+  return oldest;
 }
 
 void DatabaseTable::Adopt(const std::vector<KeyspaceId>& keyspaces) {

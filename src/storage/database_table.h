@@ -17,6 +17,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "encoding/row_key.h"
+#include "encoding/storage_mode.h"
 
 namespace cairn {
 
@@ -29,7 +30,8 @@ struct Database {
 class DatabaseTable {
  public:
   // Makes a table of `databases` databases. Load must be called before everything else.
-  explicit DatabaseTable(int databases) : databases_(databases), staged_(databases) {}
+  // `modes`: by database, see SetMode; the others keep the modes that they have.
+  DatabaseTable(int databases, const std::vector<StorageMode>& modes);
 
   // Takes the keyspaces read from disk. A database beyond them gets a fresh keyspace; returns whether there was one.
   Result<bool> Load(std::vector<KeyspaceId> keyspaces, KeyspaceId next);
@@ -45,15 +47,26 @@ class DatabaseTable {
   bool hides_any() const { return !hidden_.empty(); }
   bool has_keys() const;
 
+  // ---- storage modes
+  // The mode of the database's next keyspaces. Its present one may differ (SWAPDB exchanges keyspaces).
+  StorageMode mode(int db) const { return modes_[db].load(std::memory_order_relaxed); }
+  void SetMode(int db, StorageMode mode) { modes_[db] = mode; }
+  // Gives each database without keys a new keyspace if its present one is of another mode; returns whether there was
+  // one. Called once, after the counts are known.
+  Result<bool> FollowModes();
+  // Whether all keyspaces are of mode kSsd.
+  bool all_on_ssd() const;
+
   // ---- keyspaces
-  // A number that was never used; an error when all are used.
-  Result<KeyspaceId> NewKeyspace();
+  // One that was never used, in the database's mode (SetMode); an error when all numbers are used.
+  Result<KeyspaceId> NewKeyspace(int db);
+  // The number after all that were ever used, in any mode.
   KeyspaceId next_keyspace() const { return next_keyspace_; }
   void SkipTo(KeyspaceId next) { next_keyspace_ = next; }
   void AddLive(KeyspaceId keyspace);
   bool IsLive(KeyspaceId keyspace) const;
   size_t live_count() const;
-  // The lowest number of a live keyspace; all rows below it are dead.
+  // The lowest number of a live keyspace; all rows below it, of each mode, are dead.
   KeyspaceId Oldest() const;
   // Called when a commit has given the databases these keyspaces. REQUIRES: all stripes are held.
   void Adopt(const std::vector<KeyspaceId>& keyspaces);
@@ -71,7 +84,9 @@ class DatabaseTable {
   void ForgetStaged();
 
   std::vector<Database> databases_;
-  std::vector<Database> staged_;  // by database; keyspace 0: none
+  std::vector<std::atomic<StorageMode>> modes_;  // by database
+  const size_t configured_;                      // of them, those that the options name
+  std::vector<Database> staged_;                 // by database; keyspace 0: none
   std::atomic<bool> staging_{false};
   mutable SharedMutex live_mutex_;
   std::vector<KeyspaceId> live_ ABSL_GUARDED_BY(live_mutex_);  // ascending

@@ -11,6 +11,7 @@
 
 #include "base/number.h"
 #include "storage/compaction_pace.h"
+#include "storage/concatenated_rows.h"
 #include "storage/disk_reserve.h"
 #include "storage/disk_room.h"
 #include "storage/log_files.h"
@@ -22,6 +23,30 @@
 #include "storage/tuning.h"
 
 namespace cairn {
+namespace {
+
+// The path in an environment of its own (rocksdb::NewMemEnv).
+constexpr char kDirInMemory[] = "/cairn-memory";
+
+// The options of the engine in memory. What bounds files or the disk does not apply.
+StoreOptions InMemory(StoreOptions options) {
+  options.dir = kDirInMemory;
+  options.in_memory = true;
+  options.compaction_bytes_per_second = 0;
+  options.keeps_logs = false;
+  options.blobs.min_bytes = 0;
+  options.direct_io = false;
+  options.bottom_zstd = false;
+  return options;
+}
+
+bool HasHddFamilies(const rocksdb::DBOptions& options, const std::string& dir) {
+  std::vector<std::string> names;
+  if (!rocksdb::DB::ListColumnFamilies(options, dir, &names).ok()) return false;  // a new directory
+  return std::find(names.begin(), names.end(), FamilyName(kHddSpaces[0], StorageMode::kHdd)) != names.end();
+}
+
+}  // namespace
 
 Status FromRocksDb(const rocksdb::Status& status) {
   if (status.ok()) return Ok();
@@ -32,56 +57,115 @@ Status FromRocksDb(const rocksdb::Status& status) {
 
 Engine::Engine(const StoreOptions& options)
     : options_(FitToDisk(options)), disk_reserve_(std::make_unique<DiskReserve>(options.dir)),
-      open_tables_(std::make_shared<OpenTables>(options.most_open_tables)), blob_files_(*this, options.blobs) {}
+      open_tables_(std::make_shared<OpenTables>(options.most_open_tables)), blob_files_(*this, options.blobs),
+      parts_(std::make_unique<SharedParts>(MakeSharedParts(options_))) {
+  log_files_ = std::make_shared<LogFiles>(MakeReservedFiles(MakeTableFiles(open_tables_), *disk_reserve_));
+  env_ = rocksdb::NewCompositeEnv(MakeRetryableFiles(log_files_));
+}
+
+Engine::Engine(const Engine& disk)
+    : options_(InMemory(disk.options_)), disk_reserve_(std::make_unique<DiskReserve>(options_.dir)),
+      open_tables_(std::make_shared<OpenTables>(0)), blob_files_(*this, options_.blobs),
+      parts_(std::make_unique<SharedParts>(MakeSharedParts(options_))),
+      env_(rocksdb::NewMemEnv(rocksdb::Env::Default())) {
+  parts_->block_cache = disk.parts_->block_cache;
+  parts_->write_buffers = disk.parts_->write_buffers;
+}
 
 Engine::~Engine() = default;
 
-Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocksdb::EventListener>> listeners) {
-  parts_ = std::make_unique<SharedParts>(MakeSharedParts(options_));
+rocksdb::DBOptions Engine::DatabaseOptions(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners) {
   compaction_pace_ = std::make_unique<CompactionPace>(parts_->rate_limiter, options_.compaction_bytes_per_second);
-  log_files_ = std::make_shared<LogFiles>(MakeReservedFiles(MakeTableFiles(open_tables_), *disk_reserve_));
-  env_ = rocksdb::NewCompositeEnv(MakeRetryableFiles(log_files_));
-  rocksdb::DBOptions db_options = TuneDatabase(options_, *parts_);
-  db_options.max_open_files = open_tables_->MaxOpenFilesFor(options_.dir);
-  db_options.env = env_.get();
-  db_options.listeners = std::move(listeners);
-  db_options.listeners.push_back(write_stalls_.MakeListener());
+  rocksdb::DBOptions options = TuneDatabase(options_, *parts_);
+  options.max_open_files = options_.in_memory ? -1 : open_tables_->MaxOpenFilesFor(options_.dir);
+  options.env = env_.get();
+  if (options_.in_memory) options.rate_limiter = nullptr;  // NewMemEnv's files cannot use it
+  options.listeners = std::move(listeners);
+  options.listeners.push_back(write_stalls_.MakeListener());
+  return options;
+}
 
+rocksdb::ColumnFamilyOptions Engine::FamilyOptions(Space space, StorageMode mode) const {
+  rocksdb::ColumnFamilyOptions family = TuneFamily(space, mode, options_, *parts_);
+  family.compaction_filter_factory = filter_of_(space);
+  return family;
+}
+
+Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocksdb::EventListener>> listeners) {
+  filter_of_ = filter_of;
+  rocksdb::DBOptions db_options = DatabaseOptions(std::move(listeners));
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
   for (int i = 0; i < kSpaceCount; ++i) {
     const auto space = static_cast<Space>(i);
-    rocksdb::ColumnFamilyOptions family = TuneFamily(space, options_, *parts_);
-    family.compaction_filter_factory = filter_of(space);
-    descriptors.emplace_back(FamilyName(space), family);
+    descriptors.emplace_back(FamilyName(space), FamilyOptions(space, StorageMode::kSsd));
   }
+  if (HasHddFamilies(db_options, options_.dir)) {
+    for (const Space space : kHddSpaces) {
+      descriptors.emplace_back(FamilyName(space, StorageMode::kHdd), FamilyOptions(space, StorageMode::kHdd));
+    }
+  }
+  if (options_.in_memory) TRY(FromRocksDb(env_->CreateDirIfMissing(options_.dir)));
+  std::vector<rocksdb::ColumnFamilyHandle*> opened_families;
   rocksdb::DB* db = nullptr;
-  rocksdb::Status opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &families_, &db);
+  rocksdb::Status opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &opened_families, &db);
   if (opened.IsIOError()) {
     // A full disk has no room to flush the rows that the log holds, but it may have a few KB for a new manifest.
     db_options.avoid_flush_during_recovery = true;
-    opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &families_, &db);
+    opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &opened_families, &db);
   }
   if (!opened.ok()) {
     return Status::Io("cannot open the data in " + options_.dir + ": " + opened.ToString() +
                       "; cairn-check tells what is damaged and salvages the rest");
   }
   db_.reset(db);
+  for (size_t i = 0; i < opened_families.size(); ++i) {
+    const bool is_hdd = i >= kSpaceCount;
+    families_[is_hdd ? kSpaceCount + static_cast<size_t>(kHddSpaces[i - kSpaceCount]) : i] = opened_families[i];
+  }
   db_->GetEnv()->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
   return Ok();
 }
 
 Status Engine::StartCompactions() {
-  for (rocksdb::ColumnFamilyHandle* family : families_) {
+  for (rocksdb::ColumnFamilyHandle* family : families()) {
     TRY(FromRocksDb(db_->SetOptions(family, LoadedOptions(options_))));
   }
   return Ok();
 }
 
+Status Engine::AddHddFamilies() {
+  for (const Space space : kHddSpaces) {
+    std::atomic<rocksdb::ColumnFamilyHandle*>& place = families_[kSpaceCount + static_cast<int>(space)];
+    if (place != nullptr) continue;
+    rocksdb::ColumnFamilyHandle* family = nullptr;
+    TRY(FromRocksDb(db_->CreateColumnFamily(FamilyOptions(space, StorageMode::kHdd),
+                                            FamilyName(space, StorageMode::kHdd), &family)));
+    TRY(FromRocksDb(db_->SetOptions(family, LoadedOptions(options_))));
+    place = family;
+  }
+  return Ok();
+}
+
 void Engine::Close() {
-  rocksdb::CancelAllBackgroundWork(db_.get(), true);
-  for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
+  rocksdb::CancelAllBackgroundWork(db_.get(), !options_.in_memory);
+  for (rocksdb::ColumnFamilyHandle* family : families()) db_->DestroyColumnFamilyHandle(family);
   db_->Close();
   db_.reset();
+}
+
+std::vector<rocksdb::ColumnFamilyHandle*> Engine::families() const {
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    if (family != nullptr) families.push_back(family);
+  }
+  return families;
+}
+
+std::unique_ptr<rocksdb::Iterator> Engine::NewIterator(const rocksdb::ReadOptions& options, Space space) const {
+  std::unique_ptr<rocksdb::Iterator> rows(db_->NewIterator(options, family(space)));
+  if (family(space, StorageMode::kHdd) == family(space)) return rows;
+  std::unique_ptr<rocksdb::Iterator> hdd(db_->NewIterator(options, family(space, StorageMode::kHdd)));
+  return Concatenate(std::move(rows), std::move(hdd));
 }
 
 void Engine::Watch() {
@@ -94,7 +178,7 @@ void Engine::PaceCompactions() {
   if (options_.imports) return;
   static const std::string kLevel0Files = "rocksdb.num-files-at-level0";
   CompactionDebt debt;
-  for (rocksdb::ColumnFamilyHandle* family : families_) {
+  for (rocksdb::ColumnFamilyHandle* family : families()) {
     uint64_t files = 0;
     uint64_t memtables = 0;
     db_->GetIntProperty(family, rocksdb::DB::Properties::kNumImmutableMemTable, &memtables);
@@ -120,8 +204,9 @@ void Engine::WatchOpenTables(uint64_t coming) { open_tables_->BindIfNear(*db_, c
 void Engine::Fetch(std::string_view tagged_row) {
   rocksdb::PinnableSlice value;
   const auto space = static_cast<Space>(tagged_row[0]);
+  const std::string_view row = tagged_row.substr(1);
   // A read error is reported to the next command that reads the row.
-  (void)db_->Get(rocksdb::ReadOptions(), family(space), ToSlice(tagged_row.substr(1)), &value);
+  (void)db_->Get(rocksdb::ReadOptions(), family(space, ModeOfRow(space, row)), ToSlice(row), &value);
 }
 
 void Engine::ReadAhead(std::string_view tagged_row) {
@@ -134,7 +219,7 @@ uint64_t Engine::Ticker(uint32_t rocksdb_ticker) const { return parts_->statisti
 
 uint64_t Engine::Property(const std::string& name) const {
   uint64_t sum = 0;
-  for (rocksdb::ColumnFamilyHandle* family : families_) {
+  for (rocksdb::ColumnFamilyHandle* family : families()) {
     uint64_t value = 0;
     if (db_->GetIntProperty(family, name, &value)) sum += value;
   }

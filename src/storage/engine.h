@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Engine: the RocksDB database of a store, with a column family per space, its tuning and its counters. It stores
-// bytes and does not know the meaning of rows.
+// Engine: a RocksDB database with a column family per space, its tuning and its counters. It stores bytes and knows of
+// a row only its space and its storage mode.
+//
+// A store has one on disk and, while a database is in memory, one without files and without a log
+// (storage/row_engines.h). On disk the rows of databases with `storage-mode hdd` have column families of their own for
+// the spaces keys, elements and scores; their keys sort behind all others of the space.
 //
 // Thread: any, except where a function says otherwise.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,6 +21,7 @@
 
 #include "base/result.h"
 #include "encoding/row_key.h"
+#include "encoding/storage_mode.h"
 #include "storage/blob_files.h"
 #include "storage/store_options.h"
 #include "storage/write_stalls.h"
@@ -22,10 +29,14 @@
 namespace rocksdb {
 class DB;
 class Env;
+class Iterator;
 class ColumnFamilyHandle;
 class CompactionFilterFactory;
 class EventListener;
 class Status;
+struct ColumnFamilyOptions;
+struct DBOptions;
+struct ReadOptions;
 }  // namespace rocksdb
 
 namespace cairn {
@@ -41,12 +52,16 @@ class Engine {
   using FilterOf = std::function<std::shared_ptr<rocksdb::CompactionFilterFactory>(Space)>;
 
   explicit Engine(const StoreOptions& options);
+  // One in memory. It shares the block cache, and the budget of memtables, with one on disk.
+  explicit Engine(const Engine& disk);
   ~Engine();
 
   // ---- called once each
   // kIo with a message for the operator. No compaction starts before StartCompactions.
   Status Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocksdb::EventListener>> listeners);
   Status StartCompactions();
+  // Makes the column families for `storage-mode hdd`, if there are none.
+  Status AddHddFamilies();
   // Ends background work. No other function may be called afterwards.
   void Close();
 
@@ -55,8 +70,17 @@ class Engine {
   bool is_open() const { return db_ != nullptr; }
   rocksdb::DB& db() const { return *db_; }
   LogFiles& log_files() const { return *log_files_; }
-  const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
-  rocksdb::ColumnFamilyHandle* family(Space space) const { return families_[static_cast<int>(space)]; }
+  // All column families.
+  std::vector<rocksdb::ColumnFamilyHandle*> families() const;
+  // The column family of a space, for rows with this mode.
+  rocksdb::ColumnFamilyHandle* family(Space space, StorageMode mode = StorageMode::kSsd) const {
+    if (mode == StorageMode::kHdd) [[unlikely]] {
+      if (rocksdb::ColumnFamilyHandle* hdd = families_[kSpaceCount + static_cast<int>(space)]) return hdd;
+    }
+    return families_[static_cast<int>(space)];
+  }
+  // All rows of a space, of both modes. Waits for the disk.
+  std::unique_ptr<rocksdb::Iterator> NewIterator(const rocksdb::ReadOptions& options, Space space) const;
   DiskReserve& disk_reserve() const { return *disk_reserve_; }
 
   // ---- settable while running
@@ -91,6 +115,10 @@ class Engine {
   uint64_t BlockCacheBytes() const;
 
  private:
+  static constexpr int kFamilyCount = 2 * kSpaceCount;
+
+  rocksdb::DBOptions DatabaseOptions(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners);
+  rocksdb::ColumnFamilyOptions FamilyOptions(Space space, StorageMode mode) const;
   void PaceCompactions();
 
   const StoreOptions options_;
@@ -103,7 +131,9 @@ class Engine {
   std::unique_ptr<CompactionPace> compaction_pace_;
   std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::DB> db_;
-  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+  FilterOf filter_of_;
+  // By space, those of `storage-mode hdd` after the others; null: none.
+  std::array<std::atomic<rocksdb::ColumnFamilyHandle*>, kFamilyCount> families_{};
 };
 
 // Converts a status: Incomplete becomes kWouldWait, Corruption stays, everything else becomes kIo.

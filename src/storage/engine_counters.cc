@@ -52,9 +52,9 @@ std::vector<EngineCounter> EngineCounters(Store& store) {
 
 std::vector<EngineLevel> EngineLevels(Store& store) {
   std::vector<EngineLevel> levels;
-  for (int space = 0; space < kSpaceCount; ++space) {
+  for (rocksdb::ColumnFamilyHandle* handle : store.engine().families()) {
     rocksdb::ColumnFamilyMetaData family;
-    store.engine().db().GetColumnFamilyMetaData(store.engine().family(static_cast<Space>(space)), &family);
+    store.engine().db().GetColumnFamilyMetaData(handle, &family);
     if (levels.size() < family.levels.size()) levels.resize(family.levels.size());
     for (size_t i = 0; i < family.levels.size(); ++i) {
       levels[i].files += family.levels[i].files.size();

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/expiry_start.h"
 
+#include "encoding/varint.h"
+
 namespace cairn {
+
+// A bound names the mode, which chooses the engine (ModeOfRow). `key_row` may be empty: the first row of that time.
+RowKey ExpiryStart::BoundAt(int64_t when_ms, std::string_view key_row) const {
+  RowKey row = MakeExpiryRow(when_ms, key_row, 0);
+  if (key_row.empty()) AppendU32(row, KeyspaceIn(mode_, 0));
+  return row;
+}
 
 void ExpiryStart::Note(int64_t when_ms) {
   int64_t noted = noted_ms_.load(std::memory_order_relaxed);
@@ -15,7 +24,7 @@ RowKey ExpiryStart::Take() {
     left_ms_ = noted_ms;
     left_key_row_.clear();
   }
-  return MakeExpiryRow(left_ms_, left_key_row_, 0);
+  return BoundAt(left_ms_, left_key_row_);
 }
 
 void ExpiryStart::Leave(int64_t when_ms, std::string_view key_row) {
@@ -27,7 +36,7 @@ void ExpiryStart::Leave(int64_t when_ms, std::string_view key_row) {
 RowKey ExpiryStart::First() const {
   const MutexLock lock(mutex_);
   const int64_t noted_ms = noted_ms_;
-  return noted_ms <= left_ms_ ? MakeExpiryRow(noted_ms, {}, 0) : MakeExpiryRow(left_ms_, left_key_row_, 0);
+  return noted_ms <= left_ms_ ? BoundAt(noted_ms, {}) : BoundAt(left_ms_, left_key_row_);
 }
 
 }  // namespace cairn

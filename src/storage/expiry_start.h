@@ -6,6 +6,8 @@
 // by then, possibly hundreds of thousands. A commit notes the earliest time that it wrote. A round starts at the noted
 // time if that is at or before the row left.
 //
+// Each engine has its own, because each has its own rows (storage/row_engines.h).
+//
 // A hash with more expired fields than one round deletes has a position of its own. It is a hint: the round that finds
 // no expired field behind it starts again at the hash's earliest deadline.
 //
@@ -21,6 +23,7 @@
 
 #include "base/mutex.h"
 #include "encoding/row_key.h"
+#include "encoding/storage_mode.h"
 
 namespace cairn {
 
@@ -32,6 +35,9 @@ struct FieldPlace {
 
 class ExpiryStart {
  public:
+  // For the rows of the engine on disk, or of the one in memory (kMemory).
+  explicit ExpiryStart(StorageMode mode) : mode_(mode) {}
+
   // A row of this time was committed, or earlier rounds may have skipped rows of this time.
   void Note(int64_t when_ms);
   // Whether a row may have expired.
@@ -47,6 +53,9 @@ class ExpiryStart {
   std::map<std::string, FieldPlace, std::less<>>& fields_left() { return fields_left_; }
 
  private:
+  RowKey BoundAt(int64_t when_ms, std::string_view key_row) const;
+
+  const StorageMode mode_;
   std::atomic<int64_t> noted_ms_{0};  // 0: the rows present at the start are unknown
   std::atomic<int64_t> left_ms_{INT64_MAX};
   mutable Mutex mutex_;

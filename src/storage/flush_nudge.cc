@@ -4,6 +4,7 @@
 #include <rocksdb/db.h>
 
 #include <chrono>
+#include <utility>
 
 #include "base/thread.h"
 
@@ -19,8 +20,8 @@ uint64_t PropertyOf(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, const 
 
 }  // namespace
 
-FlushNudge::FlushNudge(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& families)
-    : db_(db), families_(families), thread_(StartThread("flush-nudge", [this] { Run(); })) {}
+FlushNudge::FlushNudge(rocksdb::DB& db, std::vector<rocksdb::ColumnFamilyHandle*> families)
+    : db_(db), families_(std::move(families)), thread_(StartThread("flush-nudge", [this] { Run(); })) {}
 
 FlushNudge::~FlushNudge() {
   {

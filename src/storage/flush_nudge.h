@@ -24,7 +24,7 @@ namespace cairn {
 
 class FlushNudge {
  public:
-  FlushNudge(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& families);
+  FlushNudge(rocksdb::DB& db, std::vector<rocksdb::ColumnFamilyHandle*> families);
   ~FlushNudge();
   FlushNudge(const FlushNudge&) = delete;
   FlushNudge& operator=(const FlushNudge&) = delete;
@@ -34,7 +34,7 @@ class FlushNudge {
   void NudgeStuck();
 
   rocksdb::DB& db_;
-  const std::vector<rocksdb::ColumnFamilyHandle*>& families_;
+  const std::vector<rocksdb::ColumnFamilyHandle*> families_;
   Mutex mutex_;
   CondVar wake_;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;

@@ -50,7 +50,9 @@ Status DecodeDatabases(std::string_view value, std::vector<KeyspaceId>& keyspace
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t keyspace;
     if (!ReadVarint(value, keyspace)) return Status::Corruption("meta row databases: cut short");
-    if (keyspace >= kKeyspacesEnd) return Status::Corruption("meta row databases: a keyspace is too large");
+    if (keyspace >= KeyspaceIn(StorageMode::kMemory, kKeyspacesEnd)) {
+      return Status::Corruption("meta row databases: a keyspace is too large");
+    }
     keyspaces.push_back(static_cast<KeyspaceId>(keyspace));
   }
   return Ok();

@@ -20,15 +20,15 @@
 
 #include "base/result.h"
 #include "encoding/row_key.h"
+#include "encoding/storage_mode.h"
 
 namespace cairn {
 
-inline constexpr uint64_t kFormatVersion = 2;
+inline constexpr uint64_t kFormatVersion = 3;
 inline constexpr uint64_t kOldestFormatVersion = 1;  // the oldest that can be read
-// Higher than all keyspace numbers, which take 32 bits in a row; the value after the last one.
-inline constexpr KeyspaceId kKeyspacesEnd = UINT32_MAX;
-// The same for collections: never reached, and far below the point where a sum of two overflows.
-inline constexpr CollectionId kCollectionsEnd = uint64_t{1} << 62;
+// Higher than all numbers of keyspaces and of collections, without their modes (encoding/storage_mode.h).
+inline constexpr KeyspaceId kKeyspacesEnd = KeyspaceId{1} << kKeyspaceNumberBits;
+inline constexpr CollectionId kCollectionsEnd = CollectionId{1} << kCollectionNumberBits;
 inline constexpr std::string_view kFormatRow = "format";
 inline constexpr std::string_view kDatabasesRow = "databases";
 inline constexpr std::string_view kCollectionsRow = "collections";

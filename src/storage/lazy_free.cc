@@ -30,16 +30,14 @@ bool IsDead(Store& store, std::string_view tagged, CollectionId empty_below) {
     return ParseKeyRow(row, parts) && !store.databases().IsLive(parts.keyspace);
   }
   uint64_t id = 0;
-  return ReadU64(row, id) && id < empty_below;
+  return ReadU64(row, id) && NumberOfCollection(id) < empty_below;
 }
 
 // Whether the collection still has its owner row: the command that noted it as dead may have been dropped.
 Result<bool> IsAlive(Store& store, CollectionId id) {
   const RowKey owner = MakeOwnerRow(id, 0);
-  std::string value;
-  const Engine& engine = store.engine();
-  const rocksdb::Status found =
-      engine.db().Get(rocksdb::ReadOptions(), engine.family(Space::kOwners), ToSlice(owner.row()), &value);
+  rocksdb::PinnableSlice value;
+  const rocksdb::Status found = store.engines().Get(rocksdb::ReadOptions(), Space::kOwners, owner.row(), value);
   if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
   return found.ok();
 }
@@ -48,8 +46,8 @@ Result<bool> IsAlive(Store& store, CollectionId id) {
 Status DropFiles(Store& store, const RowKey& lower, const RowKey& upper) {
   const rocksdb::Slice begin = ToSlice(lower.row());
   const rocksdb::Slice end = ToSlice(upper.row());
-  return FromRocksDb(
-      rocksdb::DeleteFilesInRange(&store.engine().db(), store.engine().family(lower.space()), &begin, &end, false));
+  const RowPlace place = store.engines().PlaceOf(lower.space(), lower.row());
+  return FromRocksDb(rocksdb::DeleteFilesInRange(&place.db, place.family, &begin, &end, false));
 }
 
 }  // namespace
@@ -109,8 +107,8 @@ Status LazyFree::FreeRows(Store& store, uint64_t& rows_left, bool& is_done) {
   options.fill_cache = false;
   const rocksdb::Slice end = ToSlice(upper.row());
   options.iterate_upper_bound = &end;
-  std::unique_ptr<rocksdb::Iterator> rows(
-      store.engine().db().NewIterator(options, store.engine().family(Space::kElements)));
+  const RowPlace place = store.engines().PlaceOf(Space::kElements, upper.row());
+  std::unique_ptr<rocksdb::Iterator> rows(place.db.NewIterator(options, place.family));
   std::string tagged(1, static_cast<char>(Space::kElements));
   for (rows->Seek(walk_->next); rows->Valid() && rows_left > 0; rows->Next(), --rows_left, ++walk_->rows) {
     tagged.resize(1);
@@ -132,26 +130,34 @@ Status LazyFree::SuggestCompaction(Store& store, CollectionId id) {
   rocksdb::FlushOptions flush;
   flush.wait = false;
   flush.allow_write_stall = true;
-  const Engine& engine = store.engine();
-  TRY(FromRocksDb(engine.db().Flush(flush, {engine.family(Space::kElements), engine.family(Space::kScores)})));
+  const StorageMode mode = ModeOfCollection(id);
+  const Engine& engine = store.engines().Of(mode);
+  TRY(FromRocksDb(
+      engine.db().Flush(flush, {engine.family(Space::kElements, mode), engine.family(Space::kScores, mode)})));
   for (const Space space : {Space::kElements, Space::kScores}) {
     const RowKey from = MakeCollectionStart(space, id, 0);
     const RowKey to = MakeCollectionEnd(space, id, 0);
     const rocksdb::Slice begin = ToSlice(from.row());
     const rocksdb::Slice limit = ToSlice(to.row());
-    TRY(FromRocksDb(rocksdb::experimental::SuggestCompactRange(&engine.db(), engine.family(space), &begin, &limit)));
+    TRY(FromRocksDb(
+        rocksdb::experimental::SuggestCompactRange(&engine.db(), engine.family(space, mode), &begin, &limit)));
   }
   return Ok();
 }
 
 Status LazyFree::FreeKeyspaces(Store& store, CollectionId empty_below) {
   store.cache().EraseDead([&](std::string_view tagged) { return IsDead(store, tagged, empty_below); });
-  if (empty_below != 0) {
-    for (const Space space : {Space::kElements, Space::kScores}) {
-      TRY(DropFiles(store, MakeCollectionStart(space, 0, 0), MakeCollectionStart(space, empty_below, 0)));
+  const KeyspaceId oldest = store.databases().Oldest();
+  for (const StorageMode mode : {StorageMode::kSsd, StorageMode::kHdd, StorageMode::kMemory}) {
+    if (empty_below != 0) {
+      for (const Space space : {Space::kElements, Space::kScores}) {
+        TRY(DropFiles(store, MakeCollectionStart(space, CollectionIn(mode, 0), 0),
+                      MakeCollectionStart(space, CollectionIn(mode, empty_below), 0)));
+      }
     }
+    TRY(DropFiles(store, MakeKeyBound(KeyspaceIn(mode, 0), 0), MakeKeyBound(KeyspaceIn(mode, oldest), 0)));
   }
-  return DropFiles(store, MakeKeyBound(0, 0), MakeKeyBound(store.databases().Oldest(), 0));
+  return Ok();
 }
 
 }  // namespace cairn

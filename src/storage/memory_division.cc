@@ -27,20 +27,21 @@ void MemoryDivision::Set(const Budget& budget) {
   rank_indexes_.SetCapacity(budget.rank_indexes + budget.rank_index_extra);
 }
 
-void MemoryDivision::AdjustTo(uint64_t client_bytes, uint64_t resident_bytes) {
+void MemoryDivision::AdjustTo(const Used& used) {
   const MutexLock lock(mutex_);
-  const size_t used = rank_indexes_.bytes();
+  const size_t indexes = rank_indexes_.bytes();
   const size_t lent =
-      used > budget_.rank_indexes ? std::min<size_t>(used - budget_.rank_indexes, budget_.rank_index_extra) : 0;
-  const size_t to_clients =
-      client_bytes > budget_.clients ? std::min<size_t>(client_bytes - budget_.clients, budget_.rank_index_extra) : 0;
+      indexes > budget_.rank_indexes ? std::min<size_t>(indexes - budget_.rank_indexes, budget_.rank_index_extra) : 0;
+  const size_t to_clients = used.client_bytes > budget_.clients
+                                ? std::min<size_t>(used.client_bytes - budget_.clients, budget_.rank_index_extra)
+                                : 0;
   const uint64_t most_resident = budget_.total - budget_.total / kMarginDivisor;
-  if (resident_bytes > most_resident) {
-    excess_ = std::min(excess_ + (resident_bytes - most_resident) / kShrinkDivisor, budget_.rank_index_extra);
+  if (used.resident_bytes > most_resident) {
+    excess_ = std::min(excess_ + (used.resident_bytes - most_resident) / kShrinkDivisor, budget_.rank_index_extra);
   } else {
     excess_ -= std::min(excess_, budget_.key_cache / kGrowDivisor);
   }
-  const size_t lost = std::min(lent + to_clients + excess_, budget_.key_cache / 8 * 7);
+  const size_t lost = std::min(lent + to_clients + used.database_bytes + excess_, budget_.key_cache / 8 * 7);
   const size_t capacity = budget_.key_cache - lost;
   const size_t now = cache_.capacity();
   const size_t change = capacity > now ? capacity - now : now - capacity;

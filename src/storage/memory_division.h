@@ -26,9 +26,15 @@ class MemoryDivision {
       : engine_(engine), cache_(cache), rank_indexes_(rank_indexes), budget_(budget) {}
 
   void Set(const Budget& budget);
-  // Shrinks the key cache by the bytes that rank indexes and clients use beyond their share, and by what
-  // `resident_bytes`, the process's, exceed the budget; and grows it again. Called ten times a second; cheap.
-  void AdjustTo(uint64_t client_bytes, uint64_t resident_bytes);
+  // What takes memory beside the shares of the budget.
+  struct Used {
+    uint64_t client_bytes = 0;
+    uint64_t database_bytes = 0;  // of databases in memory, without memtables
+    uint64_t resident_bytes = 0;  // of the process
+  };
+  // Shrinks the key cache by the bytes that databases in memory use, that rank indexes and clients use beyond their
+  // share, and by which the process exceeds the budget; and grows it again. Called ten times a second; cheap.
+  void AdjustTo(const Used& used);
 
  private:
   Engine& engine_;

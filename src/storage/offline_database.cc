@@ -19,6 +19,7 @@
 
 #include "base/words.h"
 #include "encoding/varint.h"
+#include "storage/concatenated_rows.h"
 #include "storage/engine.h"
 #include "storage/file_names.h"
 #include "storage/slice.h"
@@ -51,8 +52,14 @@ class LogDamageCollector : public rocksdb::Logger {
 
 struct OpenOptions {
   rocksdb::DBOptions db;
-  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;  // by space, those of `storage-mode hdd` last
 };
+
+bool HasFamily(const OpenOptions& options, const std::string& dir, const char* name) {
+  std::vector<std::string> names;
+  if (!rocksdb::DB::ListColumnFamilies(options.db, dir, &names).ok()) return false;
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 OpenOptions MakeOptions(const std::string& dir, std::vector<std::string>* log_damage) {
   StoreOptions store;
@@ -70,7 +77,12 @@ OpenOptions MakeOptions(const std::string& dir, std::vector<std::string>* log_da
   options.db.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
   for (int i = 0; i < kSpaceCount; ++i) {
     const auto space = static_cast<Space>(i);
-    options.families.emplace_back(FamilyName(space), TuneFamily(space, store, parts));
+    options.families.emplace_back(FamilyName(space), TuneFamily(space, StorageMode::kSsd, store, parts));
+  }
+  for (const Space space : kHddSpaces) {
+    const char* const name = FamilyName(space, StorageMode::kHdd);
+    if (!HasFamily(options, dir, name)) continue;
+    options.families.emplace_back(name, TuneFamily(space, StorageMode::kHdd, store, parts));
   }
   return options;
 }
@@ -86,6 +98,9 @@ Status OpenRocksDb(const std::string& dir, const OpenOptions& options,
 Space SpaceNamed(const std::string& name) {
   for (int i = 0; i < kSpaceCount; ++i) {
     if (FamilyName(static_cast<Space>(i)) == name) return static_cast<Space>(i);
+  }
+  for (const Space space : kHddSpaces) {
+    if (FamilyName(space, StorageMode::kHdd) == name) return space;
   }
   return Space::kMeta;
 }
@@ -247,7 +262,7 @@ uint64_t OfflineDatabase::table_bytes() const {
 Result<std::optional<std::string>> OfflineDatabase::Get(Space space, std::string_view row) const {
   std::string value;
   const rocksdb::Status found =
-      db_->Get(rocksdb::ReadOptions(), families_[static_cast<size_t>(space)], ToSlice(row), &value);
+      db_->Get(rocksdb::ReadOptions(), Family(space, ModeOfRow(space, row)), ToSlice(row), &value);
   if (found.IsNotFound()) return std::optional<std::string>();
   TRY(FromRocksDb(found));
   return std::optional<std::string>(std::move(value));
@@ -257,7 +272,19 @@ std::unique_ptr<rocksdb::Iterator> OfflineDatabase::NewIterator(Space space) con
   rocksdb::ReadOptions options;
   options.fill_cache = false;
   options.readahead_size = kReadaheadBytes;
-  return std::unique_ptr<rocksdb::Iterator>(db_->NewIterator(options, families_[static_cast<size_t>(space)]));
+  std::unique_ptr<rocksdb::Iterator> rows(db_->NewIterator(options, Family(space, StorageMode::kSsd)));
+  rocksdb::ColumnFamilyHandle* const hdd = Family(space, StorageMode::kHdd);
+  if (hdd == Family(space, StorageMode::kSsd)) return rows;
+  return Concatenate(std::move(rows), std::unique_ptr<rocksdb::Iterator>(db_->NewIterator(options, hdd)));
+}
+
+rocksdb::ColumnFamilyHandle* OfflineDatabase::Family(Space space, StorageMode mode) const {
+  if (mode == StorageMode::kHdd) {
+    for (rocksdb::ColumnFamilyHandle* family : families_) {
+      if (family->GetName() == FamilyName(space, mode)) return family;
+    }
+  }
+  return families_[static_cast<size_t>(space)];
 }
 
 Status CheckOptionsFile(const std::string& dir) {

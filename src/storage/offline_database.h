@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "encoding/row_key.h"
+#include "encoding/storage_mode.h"
 
 namespace rocksdb {
 class ColumnFamilyHandle;
@@ -71,6 +72,7 @@ class OfflineDatabase {
 
  private:
   explicit OfflineDatabase(std::string dir);
+  rocksdb::ColumnFamilyHandle* Family(Space space, StorageMode mode) const;
 
   const std::string dir_;
   std::unique_ptr<rocksdb::DB> db_;

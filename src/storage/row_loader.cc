@@ -41,7 +41,9 @@ Status RowLoader::Open(const std::string& dir) {
 }
 
 Status RowLoader::Put(Space space, std::string_view row, std::string_view value) {
-  TRY(PutRow(*batch_, engine_->family(space), row, value));
+  const StorageMode mode = ModeOfRow(space, row);
+  if (mode == StorageMode::kHdd) TRY(engine_->AddHddFamilies());
+  TRY(PutRow(*batch_, engine_->family(space, mode), row, value));
   return batch_->GetDataSize() < kBatchBytes ? Ok() : WriteBatch();
 }
 

@@ -26,7 +26,7 @@ Status Staging::Begin(Transaction& txn) {
   TRY(BeginAlone(txn, 0));
   if (store_.databases().is_staging()) return Status::Io(kStagesAlready);
   std::vector<KeyspaceId> keyspaces;
-  for (int db = 0; db < store_.databases().size(); ++db) keyspaces.push_back(TRY(store_.databases().NewKeyspace()));
+  for (int db = 0; db < store_.databases().size(); ++db) keyspaces.push_back(TRY(store_.databases().NewKeyspace(db)));
   return Stage(txn, keyspaces);
 }
 

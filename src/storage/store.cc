@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
-#include "encoding/record.h"
 #include "storage/batch.h"
 #include "storage/compaction.h"
 #include "storage/flush_nudge.h"
@@ -17,24 +15,26 @@
 
 namespace cairn {
 Store::Store(const StoreOptions& options)
-    : engine_(options), recovery_(engine_), log_(engine_, recovery_), ids_(engine_, recovery_, log_),
+    : engine_(options), engines_(engine_, [this](Space space) { return MakeFilterFactory(*this, space); }),
+      recovery_(engine_), log_(engine_, recovery_), ids_(engine_, recovery_, log_),
       disk_room_(engine_, recovery_, log_), cache_(options.imports ? 0 : options.budget.key_cache),
       names_(options.budget.key_cache),
       rank_indexes_(stripes_, options.budget.rank_indexes + options.budget.rank_index_extra),
-      memory_(engine_, cache_, rank_indexes_, options.budget), databases_(options.databases), staging_(*this),
-      compactor_(*this) {}
+      memory_(engine_, cache_, rank_indexes_, options.budget), databases_(options.databases, options.modes),
+      staging_(*this), compactor_(*this) {}
 
 Store::~Store() {
   if (!engine_.is_open()) return;
   compactor_.Stop();
   recovery_.PrepareClose();
+  engines_.CloseMemory();
   engine_.Close();
   if (ends_with_process_) cache_.Disown();
 }
 
 Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options) {
   std::unique_ptr<Store> store(new Store(options));
-  TRY(store->engine_.Open([&store](Space space) { return MakeFilterFactory(*store, space); },
+  TRY(store->engine_.Open(store->engines_.filter_of(),
                           {store->recovery_.MakeListener(), store->compactor_.MakeListener()}));
   TRY(store->Load());
   store->loaded_ = true;
@@ -56,6 +56,7 @@ Status Store::Load() {
   }
   TRY(LoadDatabases());
   TRY(LoadCounts());
+  TRY(FollowModes());
   was_empty_ = !databases_.hides_any() && !databases_.has_keys();
   if (was_empty_) {
     cache_.NoteEmptyStore();
@@ -75,9 +76,23 @@ Status Store::LoadDatabases() {
   KeyspaceId next = 1;
   if (found.ok()) TRY(DecodeDatabases(value, keyspaces, next));
   const bool grew = TRY(databases_.Load(std::move(keyspaces), next));
-  if (!grew) return Ok();
-  return FromRocksDb(engine_.db().Put(rocksdb::WriteOptions(), engine_.family(Space::kMeta), key,
+  return grew ? WriteDatabases() : Ok();
+}
+
+Status Store::WriteDatabases() {
+  const RowKey row = MakeMetaRow(kDatabasesRow);
+  return FromRocksDb(engine_.db().Put(rocksdb::WriteOptions(), engine_.family(Space::kMeta), ToSlice(row.row()),
                                       databases_.EncodeRow(databases_.keyspaces())));
+}
+
+// A database without keys takes the mode of its directive. One that was in memory has none now.
+Status Store::FollowModes() {
+  if (TRY(databases_.FollowModes())) TRY(WriteDatabases());
+  for (int db = 0; db < databases_.size(); ++db) {
+    TRY(engines_.Provide(ModeOfKeyspace(databases_[db].keyspace)));
+    TRY(engines_.Provide(databases_.mode(db)));  // of its next keyspace
+  }
+  return Ok();
 }
 
 // Adds up the workers' count rows and replaces them by one row of worker 0.
@@ -106,8 +121,7 @@ Status Store::LoadCounts() {
 bool Store::IsLiveCollection(CollectionId id) {
   const RowKey row = MakeOwnerRow(id, 0);
   rocksdb::PinnableSlice owner;
-  const rocksdb::Status found =
-      engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kOwners), ToSlice(row.row()), &owner);
+  const rocksdb::Status found = engines_.Get(rocksdb::ReadOptions(), Space::kOwners, row.row(), owner);
   if (found.IsNotFound()) return false;
   KeyRowParts parts;
   if (!found.ok() || !ParseKeyRow({owner.data(), owner.size()}, parts)) return true;  // when in doubt, keep
@@ -132,14 +146,6 @@ Result<std::string> Store::ReadNote(std::string_view name) const {
 Status Store::Flush() {
   const FlushNudge nudge(engine_.db(), engine_.families());
   return FromRocksDb(engine_.db().Flush(rocksdb::FlushOptions(), engine_.families()));
-}
-
-bool Store::IsLive(std::string_view key_row) {
-  rocksdb::PinnableSlice value;
-  const rocksdb::Slice row(key_row.data(), key_row.size());
-  if (!engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kKeys), row, &value).ok()) return false;
-  const Result<Record> record = DecodeRecord({value.data(), value.size()});
-  return record.ok() && (record->header.expire_ms == kNoExpiry || record->header.expire_ms > WallMs());
 }
 
 }  // namespace cairn

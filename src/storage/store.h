@@ -34,6 +34,7 @@
 #include "storage/probe_history.h"
 #include "storage/rank_index.h"
 #include "storage/recovery.h"
+#include "storage/row_engines.h"
 #include "storage/row_hashes.h"
 #include "storage/staging.h"
 #include "storage/store_options.h"
@@ -63,7 +64,9 @@ class Store {
   ~Store();
 
   // ---- its parts
+  // The engine on disk.
   Engine& engine() { return engine_; }
+  RowEngines& engines() { return engines_; }
   Recovery& recovery() { return recovery_; }
   WriteAheadLog& log() { return log_; }
   DiskRoom& disk_room() { return disk_room_; }
@@ -78,7 +81,9 @@ class Store {
   LazyFree& lazy_free() { return lazy_free_; }
   ProbeHistory& probes() { return probes_; }
   // The start of the next active expiry (types/expiry.h).
-  ExpiryStart& expiry_start() { return expiry_start_; }
+  ExpiryStart& expiry_start(StorageMode mode) {
+    return mode == StorageMode::kMemory ? memory_expiry_start_ : expiry_start_;
+  }
   KeyspaceCounters& counters() { return counters_; }
   // The interest in changes (storage/interest.h).
   Interests& interests() { return interests_; }
@@ -100,8 +105,6 @@ class Store {
   // Prefetches into the processor's cache the memory that locking and reading the row will touch first. Returns the
   // row's hash, for a later RowCache::PrefetchRow. Both are hints, and need no lock.
   uint64_t Prefetch(const RowKey& row) const;
-  // Whether a committed key with this row exists and has not expired. Reads the disk.
-  bool IsLive(std::string_view key_row);
 
   // ---- for compaction filters
   // False during Open, when it is not known yet which rows are alive.
@@ -117,9 +120,12 @@ class Store {
 
   Status Load();
   Status LoadDatabases();
+  Status WriteDatabases();
+  Status FollowModes();
   Status LoadCounts();
 
   Engine engine_;
+  RowEngines engines_;
   Recovery recovery_;
   WriteAheadLog log_;
   CollectionIds ids_;
@@ -134,7 +140,8 @@ class Store {
   LazyFree lazy_free_;
   DatabaseTable databases_;
   Staging staging_;
-  ExpiryStart expiry_start_;
+  ExpiryStart expiry_start_{StorageMode::kSsd};
+  ExpiryStart memory_expiry_start_{StorageMode::kMemory};
   Interests interests_;
   Compactor compactor_;
   CommitListener* listener_ = nullptr;

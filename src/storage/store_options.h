@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "encoding/storage_mode.h"
 #include "storage/budget.h"
 
 namespace cairn {
@@ -24,6 +26,8 @@ struct BlobOptions {
 struct StoreOptions {
   std::string dir;  // created when missing
   int databases = 16;
+  std::vector<StorageMode> modes;  // by database, of those that are empty; the others keep theirs
+  bool in_memory = false;          // without files (storage/row_engines.h)
   Budget budget;
   uint64_t compaction_bytes_per_second = 0;  // 0: no limit
   int background_jobs = 2;

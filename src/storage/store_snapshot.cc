@@ -3,23 +3,26 @@
 
 #include <rocksdb/db.h>
 
-#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "base/log.h"
 #include "storage/format.h"
+#include "storage/slice.h"
 #include "storage/store.h"
 
 namespace cairn {
 
-StoreSnapshot::StoreSnapshot(Store& store) : store_(store) {
+StoreSnapshot::StoreSnapshot(Store& store) : store_(store), memory_(store.engines().memory()) {
   store_.lazy_free().Hold();
+  const WriterLock lock(store_.engines().commit_mutex());
   snapshot_ = store_.engine().db().GetSnapshot();
+  if (memory_ != nullptr) memory_snapshot_ = memory_->db().GetSnapshot();
 }
 
 StoreSnapshot::~StoreSnapshot() {
+  if (memory_ != nullptr) memory_->db().ReleaseSnapshot(memory_snapshot_);
   store_.engine().db().ReleaseSnapshot(snapshot_);
   store_.lazy_free().Release();
 }
@@ -37,12 +40,12 @@ int64_t StoreSnapshot::AllKeys() const { return std::accumulate(keys_.begin(), k
 
 Result<RowRef> StoreSnapshot::Get(const RowKey& row) const {
   rocksdb::ReadOptions options;
-  options.snapshot = snapshot_;
+  const StorageMode mode = ModeOfRow(row.space(), row.row());
+  options.snapshot = rocksdb(mode);
   options.fill_cache = false;
   auto value = std::make_unique<std::string>();
-  const Engine& engine = store_.engine();
-  const rocksdb::Status status =
-      engine.db().Get(options, engine.family(row.space()), {row.row().data(), row.row().size()}, value.get());
+  const RowPlace place = store_.engines().PlaceOf(row.space(), mode);
+  const rocksdb::Status status = place.db.Get(options, place.family, ToSlice(row.row()), value.get());
   if (status.IsNotFound()) return RowRef();
   TRY(FromRocksDb(status));
   return RowRef(std::move(value));
@@ -60,18 +63,8 @@ Status StoreSnapshot::Load(SnapshotDatabases databases) {
   KeyspaceId next;
   TRY(DecodeDatabases(row.bytes(), keyspaces_, next));
   std::map<KeyspaceId, int64_t> sums;
-  rocksdb::ReadOptions options;
-  options.snapshot = snapshot_;
-  const Engine& engine = store_.engine();
-  const std::unique_ptr<rocksdb::Iterator> rows(engine.db().NewIterator(options, engine.family(Space::kMeta)));
-  for (rows->Seek(std::string(kCountRowPrefix)); rows->Valid(); rows->Next()) {
-    uint32_t worker;
-    KeyspaceId keyspace;
-    if (!ParseCountRow({rows->key().data(), rows->key().size()}, worker, keyspace)) break;
-    const int64_t count = TRY(DecodeCount({rows->value().data(), rows->value().size()}));
-    sums[keyspace] += count;
-  }
-  TRY(FromRocksDb(rows->status()));
+  TRY(AddCounts(StorageMode::kSsd, sums));
+  if (memory_ != nullptr) TRY(AddCounts(StorageMode::kMemory, sums));
   for (const KeyspaceId keyspace : keyspaces_) keys_.push_back(sums[keyspace]);
   if (databases == SnapshotDatabases::kAll) return Ok();
   const int64_t all_keys = AllKeys();
@@ -79,6 +72,21 @@ Status StoreSnapshot::Load(SnapshotDatabases databases) {
   keys_.resize(keyspaces_.size());
   if (all_keys > AllKeys()) WarnOfRest(all_keys - AllKeys());
   return Ok();
+}
+
+Status StoreSnapshot::AddCounts(StorageMode mode, std::map<KeyspaceId, int64_t>& sums) const {
+  rocksdb::ReadOptions options;
+  options.snapshot = rocksdb(mode);
+  const RowPlace place = store_.engines().PlaceOf(Space::kMeta, mode);
+  const std::unique_ptr<rocksdb::Iterator> rows(place.db.NewIterator(options, place.family));
+  for (rows->Seek(std::string(kCountRowPrefix)); rows->Valid(); rows->Next()) {
+    uint32_t worker;
+    KeyspaceId keyspace;
+    if (!ParseCountRow({rows->key().data(), rows->key().size()}, worker, keyspace)) break;
+    const int64_t count = TRY(DecodeCount({rows->value().data(), rows->value().size()}));
+    sums[keyspace] += count;
+  }
+  return FromRocksDb(rows->status());
 }
 
 void StoreSnapshot::WarnOfRest(int64_t keys) const {

@@ -11,12 +11,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "base/result.h"
 #include "cache/row_ref.h"
 #include "encoding/row_key.h"
+#include "encoding/storage_mode.h"
 
 namespace rocksdb {
 class Snapshot;
@@ -24,6 +26,7 @@ class Snapshot;
 
 namespace cairn {
 
+class Engine;
 class Store;
 
 // kOffered: only the databases that this run offers, for a receiver with the same number, such as a replica, which
@@ -49,15 +52,22 @@ class StoreSnapshot {
 
   // ---- storage/ only
   Result<RowRef> Get(const RowKey& row) const;
-  const rocksdb::Snapshot* rocksdb() const { return snapshot_; }
+  // The snapshot of the engine with rows of this mode.
+  const rocksdb::Snapshot* rocksdb(StorageMode mode = StorageMode::kSsd) const {
+    return mode == StorageMode::kMemory ? memory_snapshot_ : snapshot_;
+  }
 
  private:
   explicit StoreSnapshot(Store& store);
   Status Load(SnapshotDatabases databases);
+  // Adds the count rows of this mode's engine.
+  Status AddCounts(StorageMode mode, std::map<KeyspaceId, int64_t>& sums) const;
   void WarnOfRest(int64_t keys) const;
 
   Store& store_;
   const rocksdb::Snapshot* snapshot_;
+  Engine* memory_;  // at the time of the snapshot; null: there was none
+  const rocksdb::Snapshot* memory_snapshot_ = nullptr;
   std::vector<KeyspaceId> keyspaces_;  // by database
   std::vector<int64_t> keys_;
 };

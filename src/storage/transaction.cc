@@ -192,12 +192,13 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
     if (found) return found;
     if (store_.cache().IsComplete(hash)) return RowRef();
   }
-  const bool probes = command_.lane() == Lane::kFast;
+  const StorageMode mode = ModeOfRow(row.space(), row.row());
+  const bool probes = command_.lane() == Lane::kFast && mode != StorageMode::kMemory;
   if (probes && !store_.probes().IsWorthAProbe(hash)) return command_.MissRow(row.tagged(), false);
   const ReadyOnly ready(probes);
   rocksdb::PinnableSlice value;
-  const rocksdb::Status status =
-      store_.engine().db().Get(rocksdb::ReadOptions(), store_.engine().family(row.space()), ToSlice(row.row()), &value);
+  const RowPlace place = store_.engines().PlaceOf(row.space(), mode);
+  const rocksdb::Status status = place.db.Get(rocksdb::ReadOptions(), place.family, ToSlice(row.row()), &value);
   if (probes) store_.probes().Note(ready.refused());
   if (ready.refused()) {
     store_.counters().incomplete_probes.Add();
@@ -247,10 +248,10 @@ Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction dir
 
 // ---- other parts
 
-CollectionId Transaction::NewCollectionId() {
-  const CollectionId id = store_.collection_ids().New();
-  on_commit_.NoteNewCollection(id);
-  return id;
+CollectionId Transaction::NewCollectionId(KeyspaceId keyspace) {
+  const CollectionId number = store_.collection_ids().New();
+  on_commit_.NoteNewCollection(number);
+  return CollectionIn(ModeOfKeyspace(keyspace), number);
 }
 
 void Transaction::ReadFrom(const StoreSnapshot* snapshot) {

@@ -102,8 +102,8 @@ class Transaction {
   void ReadFrom(const StoreSnapshot* snapshot);
   bool reads_snapshot() const { return snapshot_ != nullptr; }
 
-  // A new id. The commit fails if the disk refuses the note that the id is in use.
-  CollectionId NewCollectionId();
+  // A new id for a collection of this keyspace. The commit fails if the disk refuses the note that the id is in use.
+  CollectionId NewCollectionId(KeyspaceId keyspace);
 
   // ---- its parts
   CommandState& command() { return command_; }

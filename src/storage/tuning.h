@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "encoding/row_key.h"
+#include "encoding/storage_mode.h"
 #include "storage/store_options.h"
 
 namespace cairn {
@@ -37,14 +38,17 @@ inline constexpr int kMostMemtables = 24;
 // The size of a table file, which is that of a flush.
 uint64_t TableBytes(const Budget& budget);
 
+// The spaces that have column families of their own for `storage-mode hdd`. The others have few, small rows.
+inline constexpr Space kHddSpaces[] = {Space::kKeys, Space::kElements, Space::kScores};
 // The name of a space's column family (docs/format.md, section 2).
-const char* FamilyName(Space space);
+const char* FamilyName(Space space, StorageMode mode = StorageMode::kSsd);
 
 SharedParts MakeSharedParts(const StoreOptions& options);
 rocksdb::DBOptions TuneDatabase(const StoreOptions& options, const SharedParts& parts);
 // The options for opening a family. A start that replays the log writes a table whenever a memtable is full, without
 // merging, so memtables are as large as tables. Nothing is compacted before the store knows which rows are alive.
-rocksdb::ColumnFamilyOptions TuneFamily(Space space, const StoreOptions& options, const SharedParts& parts);
+rocksdb::ColumnFamilyOptions TuneFamily(Space space, StorageMode mode, const StoreOptions& options,
+                                        const SharedParts& parts);
 // The options to set after loading, for DB::SetOptions.
 std::unordered_map<std::string, std::string> LoadedOptions(const StoreOptions& options);
 // The options that change the blob files of later flushes and compactions, for DB::SetOptions.

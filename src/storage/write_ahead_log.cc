@@ -62,7 +62,8 @@ Status SyncLogFiles(const std::string& dir) {
 }  // namespace
 
 WriteAheadLog::WriteAheadLog(Engine& engine, const Recovery& recovery)
-    : engine_(engine), recovery_(recovery), tail_(TailBytes(engine.options().budget)) {}
+    : engine_(engine), recovery_(recovery), tail_(TailBytes(engine.options().budget)),
+      syncs_(static_cast<size_t>(engine.options().databases) + 1) {}
 
 rocksdb::Status WriteAheadLog::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch) {
   // RocksDB accepts writes after some errors, but cannot recover from the errors that follow.
@@ -77,14 +78,31 @@ void WriteAheadLog::NoteReadable(const rocksdb::WriteBatch& batch, std::string_v
 uint64_t WriteAheadLog::LatestSequence() const { return engine_.db().GetLatestSequenceNumber(); }
 
 uint64_t WriteAheadLog::ReadableSequence() const {
-  return syncs_commits() ? durable_sequence_.load() : LatestSequence();
+  const uint64_t latest = LatestSequence();
+  if (!syncs_commits()) return latest;
+  const MutexLock lock(unsynced_mutex_);
+  return unsynced_.empty() ? latest : std::max(durable_sequence_.load(), *unsynced_.begin());
 }
 
-Status WriteAheadLog::SetSyncsCommits(bool on) {
-  syncs_commits_ = on;
-  if (!on) return Ok();
+WriteAheadLog::Unsynced::Unsynced(WriteAheadLog& log) : log_(log), before_(log.LatestSequence()) {
+  const MutexLock lock(log_.unsynced_mutex_);
+  log_.unsynced_.insert(before_);
+}
+
+WriteAheadLog::Unsynced::~Unsynced() {
+  const MutexLock lock(log_.unsynced_mutex_);
+  log_.unsynced_.erase(log_.unsynced_.find(before_));
+}
+
+Status WriteAheadLog::SetSyncsCommits(const std::vector<bool>& syncs) {
+  syncs_commits_ = std::find(syncs.begin(), syncs.end(), true) != syncs.end();
+  for (size_t i = 0; i < syncs_.size(); ++i) syncs_[i] = syncs[i];
+  if (!syncs_commits()) return Ok();
   Status synced = Sync();
-  if (!synced.ok()) syncs_commits_ = false;
+  if (!synced.ok()) {
+    syncs_commits_ = false;
+    for (std::atomic<bool>& one : syncs_) one = false;
+  }
   return synced;
 }
 

@@ -62,7 +62,7 @@ class WriteStalls {
   void CountTime(Totals& totals, int64_t now_us) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
-  std::array<std::pair<std::string, State>, kSpaceCount> families_ ABSL_GUARDED_BY(mutex_);
+  std::array<std::pair<std::string, State>, size_t{2} * kSpaceCount> families_ ABSL_GUARDED_BY(mutex_);
   Totals totals_ ABSL_GUARDED_BY(mutex_);
   int64_t changed_us_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -35,7 +35,7 @@ Status CopyValue(const Key& source_key, const KeyEntry& source, Keyspace& to, co
   }
   const SpreadPayload spread = TRY(DecodeSpreadPayload(source.payload()));
   Transaction& txn = to.txn();
-  const CollectionId id = txn.NewCollectionId();
+  const CollectionId id = txn.NewCollectionId(to.id());
   TRY(CopyRows(txn, Space::kElements, spread.id, source_key.stripe(), id, target.stripe()));
   if (ValueTypeOf(source).has_scores || source.fields_expire_ms() != kNoExpiry) {
     TRY(CopyRows(txn, Space::kScores, spread.id, source_key.stripe(), id, target.stripe()));
@@ -44,6 +44,14 @@ Status CopyValue(const Key& source_key, const KeyEntry& source, Keyspace& to, co
   AppendSpreadPayload(payload, id, spread.count);
   payload.append(spread.rest);
   return to.Write(target, target_entry, source.header(), payload);
+}
+
+Status MoveValue(Keyspace& from, const Key& source_key, const KeyEntry& source, Keyspace& to, const Key& target) {
+  if (ModeOfKeyspace(from.id()) == ModeOfKeyspace(to.id())) return Keyspace::Move(from, source_key, source, to, target);
+  const KeyEntry old = TRY(to.Find(target, Access::kPeek));
+  if (old.exists()) to.EmitNew(target);
+  TRY(CopyValue(source_key, source, to, target, old));
+  return from.Remove(source_key, source);
 }
 
 }  // namespace cairn

@@ -18,4 +18,8 @@ namespace cairn {
 Status CopyValue(const Key& source_key, const KeyEntry& source, Keyspace& to, const Key& target,
                  const KeyEntry& target_entry);
 
+// Moves the value to a name in another database: Keyspace::Move, and a copy where the storage modes differ, which costs
+// as much as COPY. REQUIRES: as Keyspace::Move.
+Status MoveValue(Keyspace& from, const Key& source_key, const KeyEntry& source, Keyspace& to, const Key& target);
+
 }  // namespace cairn

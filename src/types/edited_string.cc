@@ -36,7 +36,7 @@ Result<std::string> EditedString::Read(uint64_t offset, uint64_t size) const {
 Status EditedString::PrepareFor(uint64_t size) {
   size = std::max(size, this->size());
   if (!fragments_ && size >= kFragmentedFrom) {
-    Fragments fragments = Fragments::Create(keys_->txn(), key_->stripe());
+    Fragments fragments = Fragments::Create(keys_->txn(), keys_->id(), key_->stripe());
     TRY(fragments.Write(0, whole()));
     fragments_ = fragments;
     edited_.reset();

@@ -51,7 +51,7 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, const RowKey& from, int64_
 Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   Hash hash(keyspace, key);
   TRY(hash.Open(std::move(entry)));
-  auto& places = keyspace.txn().store().expiry_start().fields_left();
+  auto& places = keyspace.txn().store().expiry_start(ModeOfKeyspace(keyspace.id())).fields_left();
   FieldPlace& left = places[std::string(key.row().row())];
   const uint64_t removed = TRY(hash.RemoveDue(kFieldsPerCommit, left));
   const bool is_gone = removed > 0 && hash.size() == 0;
@@ -146,8 +146,11 @@ Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::s
   return Ok();
 }
 
-Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most) {
-  ExpiryStart& start = txn.store().expiry_start();
+namespace {
+
+// ExpireDue for the rows of one engine.
+Result<uint64_t> ExpireDueIn(StorageMode mode, Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most) {
+  ExpiryStart& start = txn.store().expiry_start(mode);
   if (!start.IsDue(now_ms)) return uint64_t{0};
   const RowKey from = start.Take();
   txn.BeginCommand(Lane::kSlow, now_ms, false);
@@ -159,6 +162,14 @@ Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_m
   start.Leave(next.when_ms, next.key_row);
   if (!status.ok() && !status.Is(Code::kWouldWait)) return status;
   return done;
+}
+
+}  // namespace
+
+Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most) {
+  const uint64_t done = TRY(ExpireDueIn(StorageMode::kSsd, txn, limits, now_ms, most));
+  if (txn.store().engines().memory() == nullptr) return done;
+  return done + TRY(ExpireDueIn(StorageMode::kMemory, txn, limits, now_ms, most));
 }
 
 }  // namespace cairn

@@ -45,8 +45,8 @@ Result<Fragments> Fragments::Open(Transaction& txn, uint32_t stripe, std::string
   return Fragments(txn, stripe, TRY(Decode(payload)));
 }
 
-Fragments Fragments::Create(Transaction& txn, uint32_t stripe) {
-  return Fragments(txn, stripe, {.id = txn.NewCollectionId()});
+Fragments Fragments::Create(Transaction& txn, KeyspaceId keyspace, uint32_t stripe) {
+  return Fragments(txn, stripe, {.id = txn.NewCollectionId(keyspace)});
 }
 
 Result<uint64_t> Fragments::LengthIn(std::string_view payload) { return TRY(Decode(payload)).length; }

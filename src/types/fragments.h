@@ -30,7 +30,7 @@ class Fragments {
   // Opens the fragments of an existing string. `stripe` is the key's.
   static Result<Fragments> Open(Transaction& txn, uint32_t stripe, std::string_view payload);
   // Starts a new, empty string.
-  static Fragments Create(Transaction& txn, uint32_t stripe);
+  static Fragments Create(Transaction& txn, KeyspaceId keyspace, uint32_t stripe);
   // The length in bytes that a fragmented string's payload states.
   static Result<uint64_t> LengthIn(std::string_view payload);
 

@@ -53,7 +53,7 @@ Status Hash::Replace(Keyspace& keyspace, const Key& key, const KeyEntry& entry, 
   if (PackInto(payload, fields_and_values, keyspace.limits(), rule, header.grown)) {
     return keyspace.Write(key, entry, header, payload);
   }
-  SpreadElements spread(keyspace.txn(), key.stripe());
+  SpreadElements spread(keyspace.txn(), keyspace.id(), key.stripe());
   std::string field;
   std::string value;
   for (size_t i = 0; i + 1 < fields_and_values.size(); i += 2) {
@@ -250,7 +250,7 @@ Status Hash::UpdateNext() {
 }
 
 Status Hash::Spread() {
-  spread_ = SpreadElements(keyspace_->txn(), key_->stripe());
+  spread_ = SpreadElements(keyspace_->txn(), keyspace_->id(), key_->stripe());
   is_spread_ = true;
   record_changed_ = true;
   if (has_deadlines_) TRY(deadlines_.Spread(keyspace_->txn(), spread_.id(), key_->stripe()));

@@ -65,7 +65,7 @@ bool List::FitsPacked(uint64_t count, uint64_t size_bytes) const {
 }
 
 Status List::Spread(const EncodedItems& items) {
-  chunks_.emplace(keyspace_->txn(), keyspace_->txn().NewCollectionId(), key_->stripe());
+  chunks_.emplace(keyspace_->txn(), keyspace_->txn().NewCollectionId(keyspace_->id()), key_->stripe());
   is_rewritten_ = false;
   return chunks_->Push(ListEnd::kTail, items, true);
 }

@@ -181,7 +181,7 @@ Status Set::Pack() {
 }
 
 Status Set::Spread() {
-  spread_ = SpreadElements(keyspace_->txn(), key_->stripe());
+  spread_ = SpreadElements(keyspace_->txn(), keyspace_->id(), key_->stripe());
   form_ = Form::kSpread;
   return VisitPacked(packed_, [this](std::string_view member) -> Result<bool> {
     spread_.PutNew(member, {});

@@ -86,7 +86,7 @@ Status SetBuilder::StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& e
     return keyspace.Write(key, entry, header, payload);
   }
   TRY(keyspace.txn().command().Spend(size()));
-  SpreadElements spread(keyspace.txn(), key.stripe());
+  SpreadElements spread(keyspace.txn(), keyspace.id(), key.stripe());
   TRY(ForEach([&spread](std::string_view member) -> Result<bool> {
     spread.PutNew(member, {});
     return true;

@@ -32,8 +32,8 @@ class SpreadElements {
   SpreadElements(Transaction& txn, CollectionId id, uint64_t count, uint32_t stripe)
       : txn_(&txn), id_(id), count_(count), stripe_(stripe) {}
   // Makes a new, empty collection.
-  SpreadElements(Transaction& txn, uint32_t stripe)
-      : txn_(&txn), id_(txn.NewCollectionId()), stripe_(stripe), is_new_(true) {}
+  SpreadElements(Transaction& txn, KeyspaceId keyspace, uint32_t stripe)
+      : txn_(&txn), id_(txn.NewCollectionId(keyspace)), stripe_(stripe), is_new_(true) {}
 
   CollectionId id() const { return id_; }
   uint64_t count() const { return count_; }

@@ -64,7 +64,7 @@ Status Stream::Open(KeyEntry entry) {
 
 void Stream::Create() {
   ASSERT(!exists(), "a stream is created where there is none");
-  rows_ = {.id = txn().NewCollectionId(), .stripe = key_->stripe()};
+  rows_ = {.id = txn().NewCollectionId(keys_->id()), .stripe = key_->stripe()};
 }
 
 Status Stream::Save() {

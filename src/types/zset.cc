@@ -168,7 +168,7 @@ void Zset::SetPacked(std::string payload, uint64_t count) {
 }
 
 Status Zset::Spread() {
-  SpreadZset spread(keys_->txn(), key_->stripe());
+  SpreadZset spread(keys_->txn(), keys_->id(), key_->stripe());
   if (packed_count_ > 0) {
     std::string scratch;
     const std::vector<PackedZset::Entry> entries = TRY(PackedZset(packed()).Read());
@@ -208,7 +208,7 @@ Status Zset::Replace(Keyspace& keys, const Key& key, const KeyEntry& entry, std:
   if (const auto packed = Pack(elements, keys.limits(), rule)) {
     return WritePacked(keys, key, entry, packed->is_large, kNoExpiry, packed->payload);
   }
-  SpreadZset spread(keys.txn(), key.stripe());
+  SpreadZset spread(keys.txn(), keys.id(), key.stripe());
   for (const ScoredMember& element : elements) spread.Insert(element.member, element.score);
   return WriteSpread(keys, key, entry, kNoExpiry, spread);
 }

@@ -49,8 +49,8 @@ class SpreadZset {
   };
 
   // Makes a new set without elements.
-  SpreadZset(Transaction& txn, uint32_t stripe)
-      : txn_(&txn), stripe_(stripe), id_(txn.NewCollectionId()), ranked_(false) {}
+  SpreadZset(Transaction& txn, KeyspaceId keyspace, uint32_t stripe)
+      : txn_(&txn), stripe_(stripe), id_(txn.NewCollectionId(keyspace)), ranked_(false) {}
   static Result<SpreadZset> Open(Transaction& txn, uint32_t stripe, std::string_view payload);
 
   CollectionId id() const { return id_; }

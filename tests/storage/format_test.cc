@@ -39,7 +39,7 @@ TEST_F(FormatTest, TheFirstFormatIsReadAndUpgraded) {
                   .ok());
   Reopen();
   EXPECT_EQ(Stored(),
-            "\x02"
+            "\x03"
             "cairn");
   Begin();
   Keyspace again(txn(), 0, limits);
@@ -52,10 +52,10 @@ TEST_F(FormatTest, AnotherProgramsDataIsRefused) {
                           "cairn")
                   .ok());
   EXPECT_TRUE(CheckFormat(EncodeFormat()).ok());
-  EXPECT_EQ(CheckFormat("\x03"
+  EXPECT_EQ(CheckFormat("\x04"
                         "cairn")
                 .text(),
-            "the data is of format 3, this program reads formats 1 to 2");
+            "the data is of format 4, this program reads formats 1 to 3");
   EXPECT_TRUE(CheckFormat("\x02"
                           "other")
                   .Is(Code::kCorruption));

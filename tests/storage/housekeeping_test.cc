@@ -71,7 +71,7 @@ TEST_F(HousekeepingTest, TwoStagingsAtATimeAreRefused) {
 // The cron thread has other work between the runs.
 TEST_F(HousekeepingTest, ALargeCollectionIsFreedInSteps) {
   constexpr int kRows = 40000;
-  const CollectionId id = txn().NewCollectionId();
+  const CollectionId id = txn().NewCollectionId(txn().databases().keyspace(0));
   Begin();
   const Key key(txn().databases().keyspace(0), "k");
   Lock(key);

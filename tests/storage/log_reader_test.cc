@@ -102,6 +102,43 @@ TEST_F(LogReaderTest, ACommitIsReadOnceDurableAndVisibleOncePublished) {
   EXPECT_TRUE(*row);
 }
 
+// With `durability always` of database 1 alone, commits of database 0 do not wait; but no reader passes over an
+// earlier commit that may be lost.
+TEST_F(LogReaderTest, OnlyCommitsOfASyncedDatabaseWait) {
+  std::vector<bool> syncs(17, false);
+  syncs[2] = true;  // of database 1
+  ASSERT_TRUE(store().log().SetSyncsCommits(syncs).ok());
+  LogReader reader(store(), store().log().LatestSequence() + 1);
+  Write("a");
+  EXPECT_FALSE(txn().batch().must_sync());
+  Commit();
+  EXPECT_EQ(ReadAll(reader), "[a]");
+
+  Begin();
+  const Key key(txn().databases().keyspace(1), "b");
+  Lock(key);
+  txn().Put(key.row(), "value");
+  Replicate("b");
+  Finish();
+  EXPECT_TRUE(txn().batch().must_sync());
+  ASSERT_TRUE(txn().batch().Append(CommitMode::kWait).ok());
+
+  Transaction other(store(), 1);
+  other.BeginCommand(Lane::kSlow, now_ms(), true);
+  const Key later(other.databases().keyspace(0), "c");
+  const uint32_t stripe = later.stripe();
+  ASSERT_TRUE(other.Lock({&stripe, 1}).ok());
+  other.Put(later.row(), "value");
+  ASSERT_TRUE(other.FinishCommand().ok());
+  ASSERT_TRUE(other.Commit(CommitMode::kWait).ok());
+  EXPECT_EQ(ReadAll(reader), "");
+
+  store().log().MakeDurable(txn().batch().unsynced_sequence());
+  txn().batch().Publish();
+  txn().EndTick(true);
+  EXPECT_EQ(ReadAll(reader), "[b]");
+}
+
 // Readers run them as one unit, unless the command says otherwise.
 TEST_F(LogReaderTest, SeveralReplicatedCommandsOfOneCommandAreAGroup) {
   LogReader reader(store(), store().log().LatestSequence() + 1);

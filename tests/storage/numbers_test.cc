@@ -44,7 +44,7 @@ class NumbersTest : public StoreFixture {
   }
   CollectionId MakeCollection() {
     Begin();
-    const CollectionId id = txn().NewCollectionId();
+    const CollectionId id = txn().NewCollectionId(txn().databases().keyspace(0));
     const RowKey row = MakeElementRow(id, "member", 0);
     const uint32_t stripe = row.stripe();
     EXPECT_TRUE(txn().Lock({&stripe, 1}).ok());
@@ -69,7 +69,7 @@ TEST_F(NumbersTest, NumbersAreReservedInAdvance) {
   MakeCollection();
   const CollectionId reserved = Reserved();
   Begin();
-  while (txn().NewCollectionId() < reserved - 1000) {
+  while (txn().NewCollectionId(txn().databases().keyspace(0)) < reserved - 1000) {
   }
   Finish();
   EXPECT_EQ(Reserved(), reserved);

@@ -167,29 +167,29 @@ using RankIndexesOfStore = StoreFixture;
 
 TEST_F(RankIndexesOfStore, BorrowFromTheKeyCache) {
   const size_t whole = store().cache().capacity();
-  store().memory().AdjustTo(0, 0);
+  store().memory().AdjustTo({});
   EXPECT_EQ(store().cache().capacity(), whole);
   Stripes stripes;
   Fill(stripes, store().rank_indexes(), 1, 400000);  // 4 MB of a budget of 64
-  store().memory().AdjustTo(0, 0);
+  store().memory().AdjustTo({});
   EXPECT_LT(store().cache().capacity(), whole);
   EXPECT_GT(store().cache().capacity(), whole / 2);
   store().rank_indexes().Drop(1, 1);
-  store().memory().AdjustTo(0, 0);
+  store().memory().AdjustTo({});
   EXPECT_EQ(store().cache().capacity(), whole);
 }
 
 TEST_F(RankIndexesOfStore, TheKeyCacheShrinksWhileTheProcessIsTooLarge) {
   const size_t whole = store().cache().capacity();
   const uint64_t budget = Budget::Of(64 << 20).total;
-  for (int i = 0; i < 100; ++i) store().memory().AdjustTo(0, budget + budget / 4);
+  for (int i = 0; i < 100; ++i) store().memory().AdjustTo({.resident_bytes = budget + budget / 4});
   const size_t least = store().cache().capacity();
   EXPECT_LT(least, whole);
   EXPECT_GE(least, whole / 2);
-  for (int i = 0; i < 100; ++i) store().memory().AdjustTo(0, budget / 2);
+  for (int i = 0; i < 100; ++i) store().memory().AdjustTo({.resident_bytes = budget / 2});
   EXPECT_GT(store().cache().capacity(), least);
   EXPECT_LT(store().cache().capacity(), whole);
-  for (int i = 0; i < 1000; ++i) store().memory().AdjustTo(0, budget / 2);
+  for (int i = 0; i < 1000; ++i) store().memory().AdjustTo({.resident_bytes = budget / 2});
   EXPECT_EQ(store().cache().capacity(), whole);
 }
 

@@ -52,7 +52,7 @@ class RowFilesTest : public StoreFixture {
     Begin();
     const Key key(txn().databases().keyspace(db), name);
     Lock(key);
-    const CollectionId id = txn().NewCollectionId();
+    const CollectionId id = txn().NewCollectionId(txn().databases().keyspace(0));
     std::string record;
     AppendRecordHeader(record, {.type = Type::kSet, .encoding = Encoding::kSpread});
     AppendSpreadPayload(record, id, 1);

@@ -17,6 +17,8 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "storage/store.h"
 #include "storage/transaction.h"
@@ -44,9 +46,10 @@ class StoreFixture : public testing::Test {
     Open();
   }
 
-  // Both take effect at the next Reopen.
+  // These take effect at the next Reopen.
   void KeepLogs(bool keeps) { keeps_logs_ = keeps; }
   void ReadPastThePageCache(bool past) { direct_io_ = past; }
+  void SetModes(std::vector<StorageMode> modes) { modes_ = std::move(modes); }
 
   Store& store() { return *store_; }
   const std::string& dir() const { return dir_; }
@@ -68,6 +71,7 @@ class StoreFixture : public testing::Test {
     options.budget = Budget::Of(64 << 20);
     options.keeps_logs = keeps_logs_;
     options.direct_io = direct_io_;
+    options.modes = modes_;
     auto store = Store::Open(options);
     ASSERT_TRUE(store.ok()) << store.status().text();
     store_ = std::move(*store);
@@ -76,6 +80,7 @@ class StoreFixture : public testing::Test {
 
   bool keeps_logs_ = true;
   bool direct_io_ = false;
+  std::vector<StorageMode> modes_;
   std::string dir_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Transaction> txn_;

@@ -23,7 +23,7 @@ class CopyTest : public StoreFixture {
     Keyspace keys(txn(), 0, limits_);
     const Key key = keys.Name("source");
     Lock(key);
-    const CollectionId id = txn().NewCollectionId();
+    const CollectionId id = txn().NewCollectionId(txn().databases().keyspace(0));
     for (int i = 0; i < 500; ++i) {
       const std::string member = "member" + std::to_string(i);
       txn().Put(MakeElementRow(id, member, key.stripe()), "value" + std::to_string(i));

@@ -62,7 +62,7 @@ TEST_F(ExpiryTest, RowsOfAFlushedDatabaseAreSkipped) {
   PutKey(txn(), Keyspace(txn(), 0, limits_), "live", kLaterMs);
   for (int round = 0; round < 3; ++round) Expire(txn(), kMost);
   EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
-  EXPECT_FALSE(store().expiry_start().IsDue(now_ms()));
+  EXPECT_FALSE(store().expiry_start(StorageMode::kSsd).IsDue(now_ms()));
 }
 
 // The rows that a round deleted leave tombstones, with the same millisecond as the remaining rows.
@@ -97,7 +97,7 @@ TEST_F(ExpiryTest, ARoundDoesNotReadFieldsDeletedByEarlierRounds) {
   for (int round = 0; round < 10; ++round) Expire(txn(), 10);
   EXPECT_LT(store().engine().Ticker(rocksdb::NUMBER_ITER_SKIP) - before, 2 * kFields);
   EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
-  EXPECT_TRUE(store().expiry_start().fields_left().empty());
+  EXPECT_TRUE(store().expiry_start(StorageMode::kSsd).fields_left().empty());
 }
 
 // The row was committed late, or the clock was set back.

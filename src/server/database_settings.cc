@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "server/database_settings.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "base/clock.h"
+#include "config/database_options.h"
+#include "storage/transaction.h"
+
+namespace cairn {
+namespace {
+
+// CONFIG SET inside a MULTI holds stripes itself, so it does not wait for them for ever.
+constexpr int64_t kMostWaitMs = 1000;
+constexpr auto kPause = std::chrono::milliseconds(1);
+
+Status LockAll(Transaction& txn) {
+  const int64_t until_ms = WallMs() + kMostWaitMs;
+  for (;;) {
+    txn.BeginCommand(Lane::kFast, WallMs(), false);
+    Status locked = txn.LockAll();
+    if (!locked.Is(Code::kWouldWait)) return locked;
+    txn.AbandonCommand();
+    if (WallMs() >= until_ms) return Status::Reply("the databases are in use, try again");
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+Result<std::vector<DatabaseOptions>> OptionsIn(const Config& config) {
+  return DatabaseOptionsOf(config.Words("database"), static_cast<int>(config.settings().databases));
+}
+
+// Gives the databases whose mode is to change an empty keyspace of the new one.
+Status FollowModes(Store& store, const std::vector<DatabaseOptions>& options) {
+  DatabaseTable& table = store.databases();
+  std::vector<int> changed;
+  for (int db = 0; db < table.size(); ++db) {
+    if (table.mode(db) != options[static_cast<size_t>(db)].mode) changed.push_back(db);
+  }
+  if (changed.empty()) return Ok();
+  const auto txn = std::make_unique<Transaction>(store);
+  TRY(LockAll(*txn));
+  for (const int db : changed) {
+    if (txn->databases().KeyCount(txn->databases().keyspace(db)) == 0) continue;
+    return Status::Reply(fmt::format("database {} has keys; its storage-mode can change while it is empty", db));
+  }
+  for (const int db : changed) {
+    const StorageMode mode = options[static_cast<size_t>(db)].mode;
+    TRY(store.engines().Provide(mode));
+    table.SetMode(db, mode);
+    TRY(txn->databases().Replace(db));
+  }
+  TRY(txn->FinishCommand());
+  return txn->Commit(CommitMode::kWait);
+}
+
+Status FollowDurability(const Config& config, Store& store, const std::vector<DatabaseOptions>& options) {
+  const AppendFsync usual = config.settings().fsync_policy();
+  std::vector<bool> syncs = {usual == AppendFsync::kAlways};
+  bool each_second = usual == AppendFsync::kEverySec;
+  for (const DatabaseOptions& one : options) {
+    const AppendFsync durability = one.durability.value_or(usual);
+    syncs.push_back(durability == AppendFsync::kAlways && one.mode != StorageMode::kMemory);
+    each_second |= durability == AppendFsync::kEverySec;
+  }
+  store.log().SetSyncsEachSecond(each_second);
+  return store.log().SetSyncsCommits(syncs);
+}
+
+}  // namespace
+
+Result<std::vector<StorageMode>> ConfiguredModes(const Config& config) {
+  std::vector<StorageMode> modes;
+  for (const DatabaseOptions& options : TRY(OptionsIn(config))) modes.push_back(options.mode);
+  return modes;
+}
+
+Status FollowDatabaseSettings(Config& config, Store& store) {
+  for (const std::string_view name : {"database", "appendfsync"}) {
+    config.Watch(name, [&config, &store]() -> Status {
+      const std::vector<DatabaseOptions> options = TRY(OptionsIn(config));
+      TRY(FollowModes(store, options));
+      return FollowDurability(config, store, options);
+    });
+  }
+  return FollowDurability(config, store, TRY(OptionsIn(config)));
+}
+
+}  // namespace cairn

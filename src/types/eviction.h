@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Eviction: deletes keys of a database as `maxmemory-policy` says. Like Redis it samples: of some random keys it
+// deletes the one that suits the policy best (redis.io/docs, "Key eviction").
+//
+// Thread: that of the transaction.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "storage/transaction.h"
+#include "types/limits.h"
+
+namespace cairn {
+
+enum class EvictionOrder : unsigned char { kNone, kLru, kLfu, kRandom, kTtl };
+
+struct EvictionPolicy {
+  EvictionOrder order = EvictionOrder::kNone;
+  bool only_expiring = false;  // volatile-*: only keys with a time to live
+  int samples = 5;             // maxmemory-samples
+
+  // `name`: a value of maxmemory-policy.
+  static EvictionPolicy Named(std::string_view name, int samples);
+  bool evicts() const { return order != EvictionOrder::kNone; }
+};
+
+// Deletes up to `most` keys of the database, in commits of their own, and returns about how many bytes they took; 0: no
+// key suits. Emits `evicted`, and replicates a DEL of each.
+Result<uint64_t> EvictKeys(Transaction& txn, int db, const Limits& limits, const EvictionPolicy& policy, Random& random,
+                           int most);
+
+}  // namespace cairn

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What each maxmemory-policy deletes.
+#include "types/eviction.h"
+
+#include <set>
+#include <string>
+
+#include "storage/store_fixture.h"
+
+namespace cairn {
+namespace {
+
+constexpr int kKeys = 200;
+constexpr int64_t kFarMs = 4'000'000'000'000;
+
+class EvictionTest : public StoreFixture {
+ protected:
+  // Keys key:0 to key:199; the odd ones expire, the later the higher their number.
+  void Fill() {
+    for (int i = 0; i < kKeys; ++i) {
+      Begin();
+      Keyspace keys(txn(), 0, limits_);
+      const std::string name = "key:" + std::to_string(i);
+      const Key key = keys.Name(name);
+      Lock(key);
+      const auto entry = keys.Find(key);
+      ASSERT_TRUE(entry.ok());
+      RecordHeader header;
+      header.type = Type::kString;
+      if (i % 2 == 1) header.expire_ms = kFarMs + i;
+      ASSERT_TRUE(keys.Write(key, *entry, header, "value").ok());
+      Finish();
+      Commit();
+    }
+  }
+
+  // The numbers of the keys that a policy with many samples deletes.
+  std::set<int> Evict(std::string_view policy, int most) {
+    const auto bytes = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named(policy, 64), random_, most);
+    EXPECT_TRUE(bytes.ok());
+    std::set<int> evicted;
+    Begin();
+    Keyspace keys(txn(), 0, limits_);
+    for (int i = 0; i < kKeys; ++i) {
+      const auto entry = keys.Find(keys.Name("key:" + std::to_string(i)), Access::kPeek);
+      EXPECT_TRUE(entry.ok());
+      if (!entry->exists()) evicted.insert(i);
+    }
+    EXPECT_EQ(bytes.ok() && *bytes > 0, !evicted.empty());
+    EXPECT_EQ(store().databases()[0].keys, kKeys - static_cast<int>(evicted.size()));
+    return evicted;
+  }
+
+  const Limits limits_;
+  Random random_{7};
+};
+
+TEST_F(EvictionTest, NoevictionHasNoOrder) {
+  EXPECT_FALSE(EvictionPolicy::Named("noeviction", 5).evicts());
+  EXPECT_TRUE(EvictionPolicy::Named("volatile-lfu", 5).evicts());
+  EXPECT_TRUE(EvictionPolicy::Named("volatile-lfu", 5).only_expiring);
+  EXPECT_FALSE(EvictionPolicy::Named("allkeys-random", 5).only_expiring);
+}
+
+TEST_F(EvictionTest, AllkeysRandomDeletesAnyKeys) {
+  Fill();
+  const std::set<int> evicted = Evict("allkeys-random", 50);
+  EXPECT_GT(evicted.size(), 30u);  // a key may be drawn twice
+  EXPECT_LE(evicted.size(), 50u);
+}
+
+TEST_F(EvictionTest, VolatilePoliciesDeleteOnlyKeysThatExpire) {
+  Fill();
+  for (const int number : Evict("volatile-random", 40)) EXPECT_EQ(number % 2, 1) << number;
+}
+
+TEST_F(EvictionTest, VolatileTtlPrefersKeysThatExpireSoon) {
+  Fill();
+  double sum = 0;
+  const std::set<int> evicted = Evict("volatile-ttl", 30);
+  for (const int number : evicted) sum += number;
+  EXPECT_LT(sum / static_cast<double>(evicted.size()), kKeys / 4.0);
+  EXPECT_EQ(store().counters().evicted_keys.load(), evicted.size());
+}
+
+TEST_F(EvictionTest, NothingToEvictIsNoBytes) {
+  const auto none = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named("allkeys-lru", 5), random_, 10);
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(*none, 0u);
+}
+
+}  // namespace
+}  // namespace cairn
