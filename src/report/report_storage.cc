@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <vector>
 
 #include "base/number.h"
 #include "base/version.h"
@@ -80,22 +81,20 @@ void WriteKeyspace(const ReportParts& parts, SectionWriter& text) {
 }
 
 // The options of a database that are not the usual ones, each after a comma. The mode is that of its rows.
-std::string OptionsText(const Config& config, Store& store, int db) {
+std::string OptionsText(const DatabaseOptions& options, StorageMode mode) {
   std::string text;
-  const StorageMode mode = ModeOfKeyspace(store.databases()[db].keyspace);
   if (mode != StorageMode::kSsd) text.append(",storage_mode=").append(NameOf(mode));
-  const auto options = DatabaseOptionsOf(config.Words("database"), store.databases().size());
-  if (options.ok() && (*options)[static_cast<size_t>(db)].durability) {
-    text.append(",durability=").append(DurabilityName(*(*options)[static_cast<size_t>(db)].durability));
-  }
+  if (options.durability) text.append(",durability=").append(DurabilityName(*options.durability));
   return text;
 }
 
 Status WriteKeyspaceRows(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) {
   std::map<KeyspaceId, Expiring> expiring = TRY(CountExpiring(ctx));
-  for (int db = 0; db < ctx.txn().store().databases().size(); ++db) {
+  const DatabaseTable& table = parts.store.databases();
+  const std::vector<DatabaseOptions> all = TRY(DatabaseOptionsOf(parts.config.Words("database"), table.size()));
+  for (int db = 0; db < table.size(); ++db) {
     const auto keys = static_cast<uint64_t>(std::max<int64_t>(0, ctx.keys(db).Count()));
-    const std::string options = OptionsText(parts.config, parts.store, db);
+    const std::string options = OptionsText(all[static_cast<size_t>(db)], ModeOfKeyspace(table[db].keyspace));
     if (keys == 0 && options.empty()) continue;
     const Expiring& some = expiring[ctx.txn().databases().keyspace(db)];
     const uint64_t expires = std::min(some.keys, keys);
