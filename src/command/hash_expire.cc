@@ -35,9 +35,6 @@ constexpr std::string_view kOneCondition = "ERR Only one of FXX or FNX arguments
 constexpr std::string_view kOneTime = "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified";
 constexpr std::string_view kNoTime = "ERR missing expire time";
 
-// The latest expiry time of a field.
-constexpr int64_t kLastMs = (int64_t{1} << 46) - 1;
-
 // The codes that HEXPIRE, HTTL and HPERSIST return for a field.
 constexpr int64_t kNoField = -2;
 constexpr int64_t kNoDeadline = -1;
@@ -49,14 +46,15 @@ enum class Unit : unsigned char { kSeconds, kMilliseconds };
 enum class Since : unsigned char { kNow, kEpoch };
 enum class Condition : unsigned char { kAlways, kNx, kXx, kGt, kLt };
 
-// Parses `text` as a Unix time in ms.
+// Parses `text` as a Unix time in ms. A Valkey primary permits later times than Redis; its replica stores the latest.
 Result<int64_t> ParseWhen(CommandContext& ctx, std::string_view text, Unit unit, Since since) {
   const auto number = ParseInt64(text);
   if (!number) return Status::Reply(errors::kNotAnInteger);
   if (*number < 0) return Status::Reply(kNegative);
   const int64_t factor = unit == Unit::kSeconds ? 1000 : 1;
   const int64_t base_ms = since == Since::kNow ? ctx.now_ms() : 0;
-  if (*number > kLastMs / factor || *number * factor > kLastMs - base_ms) {
+  if (*number > kLastFieldMs / factor || *number * factor > kLastFieldMs - base_ms) {
+    if (ctx.session().is_primary) return kLastFieldMs;
     return Status::Reply(errors::InvalidExpire(ctx.command().full_name()));
   }
   return *number * factor + base_ms;

@@ -58,6 +58,9 @@ struct FieldPair {
   std::string value;
 };
 
+// The latest expiry time of a field, a Unix time in ms: the maximum of Redis, in the year 4199.
+inline constexpr int64_t kLastFieldMs = (int64_t{1} << 46) - 1;
+
 class Hash {
  public:
   Hash(Keyspace& keyspace, const Key& key) : keyspace_(&keyspace), key_(&key), packed_(2) {}

@@ -3,6 +3,7 @@
 // The type row of hashes (types/hash.h). In RDB a packed hash is a listpack, any other one its fields and values in
 // sequence; one with expiring fields uses an encoding that Redis has since 7.4. A hash template of Redis 8.10 is read
 // as a hash like any other.
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -156,11 +157,12 @@ Status ReadTimedListpack(RdbReader& reader, RdbValue& value) {
   return Ok();
 }
 
-// A field and its value, with the time as Valkey 9 stores it, which is absolute.
+// A field and its value, with the time as Valkey 9 stores it: absolute, and possibly later than Redis permits.
 Status ReadValkeyPair(RdbReader& reader, RdbValue& value) {
   TRY(ReadRdbPair(reader, value));
   const int64_t when_ms = TRY(reader.Fixed64());
-  value.deadlines.push_back(when_ms == kNoTimeOfValkey ? kNoExpiry : TRY(CheckedTime(static_cast<uint64_t>(when_ms))));
+  if (when_ms < kNoTimeOfValkey) return Status::Corruption("rdb: a time out of range");
+  value.deadlines.push_back(when_ms == kNoTimeOfValkey ? kNoExpiry : std::min(when_ms, kLastFieldMs));
   return Ok();
 }
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+import redis
 from fake_peers import FakePrimary, give_everything
 from harness import Server, tool_path
 from load import assert_equal, fill
@@ -108,6 +109,26 @@ def test_fields_expire_on_a_replica_of_valkey():
         client.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 1)
         wait_until(lambda: cairn.client().hlen("h") == 1, "the deletions by the primary")
         assert cairn.client().hgetall("h") == {b"stays": b"3"}
+
+
+def test_times_later_than_redis_permits():
+    """Valkey accepts any time. On its replica the field expires in the year 4199, and no command is lost."""
+    last = 2**46 - 1
+    with start("valkey") as valkey, start("cairn") as cairn:
+        client = valkey.client()
+        client.execute_command("HSETEX", "before", "PXAT", 2**63 - 1, "FIELDS", 1, "f", "v")
+        follow(cairn, valkey)
+        client.execute_command("HSETEX", "after", "PXAT", 2**50, "FIELDS", 1, "f", "v")
+        client.hset("late", "f", "v")
+        client.execute_command("HPEXPIREAT", "late", 2**60, "FIELDS", 1, "f")
+        wait_for_offset(valkey, cairn)
+        for name in ("before", "after", "late"):
+            assert cairn.client().hget(name, "f") == b"v"
+            assert cairn.client().execute_command("HPEXPIRETIME", name, "FIELDS", 1, "f") == [last]
+        assert "CRITICAL" not in cairn.log_tail()
+        cairn.client().execute_command("REPLICAOF", "NO", "ONE")
+        with pytest.raises(redis.ResponseError, match="invalid expire time"):
+            cairn.client().execute_command("HPEXPIREAT", "late", 2**60, "FIELDS", 1, "f")
 
 
 def test_files_and_payloads_of_valkey(tmp_path):

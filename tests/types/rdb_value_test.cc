@@ -143,6 +143,12 @@ TEST(RdbValue, NumbersOfTheOtherDialectAreNotMisread) {
   EXPECT_EQ(Show(FromHex("16 01 0161 0178 feffffffffffffff"), RdbDialect::kValkey), "rdb: a time out of range");
 }
 
+// Valkey has no limit for a field's time. A hash must not be refused for it.
+TEST(RdbValue, LateTimesOfValkeyAreTheLatestOfRedis) {
+  EXPECT_EQ(Show(FromHex("16 02 0161 0178 feffffffff3f0000 0162 0179 ffffffffffffff7f"), RdbDialect::kValkey),
+            "hash a x b y until 70368744177662 70368744177663");
+}
+
 // A template gives the names of fields once for many hashes of a file; a payload has them itself.
 TEST(RdbValue, TemplatesMustFitTheirHashes) {
   const std::string by_number = FromHex("1e 0d 0d000000 0300 0501 0101 0201 ff");
