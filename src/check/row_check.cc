@@ -218,10 +218,20 @@ void RowCheck::CheckExpiries() {
     std::string bytes;
     Record record;
     const bool exists = FindRecord(key_row, bytes, record);
-    if (exists && (record.header.expire_ms == when_ms || record.header.fields_expire_ms == when_ms)) continue;
+    if (exists && (record.header.expire_ms == when_ms || record.header.fields_expire_ms == when_ms)) {
+      CheckValueOfExpiry(key_row, record.header, rows.value());
+      continue;
+    }
     findings_.Damage("expiries of nothing",
                      fmt::format("An expiry row names the {}, which does not expire at {}.", NameOf(key_row), when_ms));
   }
+}
+
+void RowCheck::CheckValueOfExpiry(std::string_view key_row, const RecordHeader& header, std::string_view value) {
+  const bool is_one_row = header.encoding != Encoding::kSpread && header.fields_expire_ms == kNoExpiry;
+  if (value.empty() || (value == kExpiresOneRow && is_one_row)) return;
+  findings_.Damage("damaged expiry rows",
+                   fmt::format("The value of an expiry row does not fit the {}.", NameOf(key_row)));
 }
 
 void RowCheck::CheckCounts() {

@@ -47,6 +47,7 @@ class RowCheck {
   // Moves behind the rows before `start`, which have no owner; to the end if it is empty.
   void SkipGarbage(OfflineRows& rows, std::string_view start);
   void CheckExpiries();
+  void CheckValueOfExpiry(std::string_view key_row, const RecordHeader& header, std::string_view value);
   void CheckCounts();
   // The record of a key row, which must be alive; empty if there is none. Its bytes are in `bytes`.
   bool FindRecord(std::string_view key_row, std::string& bytes, Record& record) const;

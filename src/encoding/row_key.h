@@ -138,6 +138,10 @@ RowKey MakeCollectionStart(Space space, CollectionId id, uint32_t stripe);
 
 RowKey MakeOwnerRow(CollectionId id, uint32_t stripe);
 
+// The value of an expiry row of a key that expires as a whole and whose value is one row, the key row: both can be
+// deleted without a look at the value. All other expiry rows are empty.
+inline constexpr std::string_view kExpiresOneRow = "\x01";
+
 RowKey MakeExpiryRow(int64_t when_ms, std::string_view key_row, uint32_t stripe);
 bool ParseExpiryRow(std::string_view row, int64_t& when_ms, std::string_view& key_row);
 

@@ -41,7 +41,7 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, const RowKey& from, int64_
     }
     KeyRowParts parts;
     if (!ParseKeyRow(key_row, parts) || IsStaged(txn.store(), parts.keyspace)) continue;
-    due.push_back({when_ms, std::string(key_row)});
+    due.push_back({when_ms, std::string(key_row), cursor.value() == kExpiresOneRow});
   }
   TRY(cursor.TakeStatus());
   return due;
@@ -67,9 +67,36 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   return Ok();
 }
 
-// Deletes the keys and the hash fields that are still due. The expiry row is deleted with its key or field; a stale
-// row, or one of a dropped keyspace, is deleted alone. (Snapshots still see it: unlike a compaction filter's removal,
-// this is an ordinary delete.)
+// Deletes a key by its expiry row alone, which is as long there as the key has this expiry. Returns false if the value
+// must be read first.
+Result<bool> DeleteOneRow(Keyspace& keyspace, const Key& key, int64_t when_ms) {
+  Transaction& txn = keyspace.txn();
+  if (!txn.command().HasPassed(when_ms) || !txn.store().databases().IsLive(keyspace.id())) return false;
+  const RowRef found = TRY(txn.Get(MakeExpiryRow(when_ms, key.row().row(), key.stripe()), Access::kPeek));
+  if (found && found.bytes() != kExpiresOneRow) return false;
+  if (found) keyspace.RemoveExpiredRow(key, when_ms);
+  return true;
+}
+
+// Deletes the key or the hash fields of an expiry row that are still due. The expiry row is deleted with its key or
+// field; a stale row, or one of a dropped keyspace, is deleted alone. (Snapshots still see it: unlike a compaction
+// filter's removal, this is an ordinary delete.)
+Status DeleteDueRow(Transaction& txn, const Limits& limits, int64_t now_ms, const DueRow& row,
+                    const KeyRowParts& parts) {
+  Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
+  const Key key = keyspace.Name(parts.key);
+  if (row.is_one_row && TRY(DeleteOneRow(keyspace, key, row.when_ms))) return Ok();
+  KeyEntry entry;
+  if (txn.store().databases().IsLive(parts.keyspace)) entry = TRY(keyspace.Find(key, Access::kPeek));
+  if (entry.IsStoredExpired()) return keyspace.Remove(key, entry);
+  if (entry.fields_expire_ms() != kNoExpiry && entry.fields_expire_ms() <= now_ms) {
+    return DeleteDueFields(keyspace, key, std::move(entry));
+  }
+  txn.Delete(MakeExpiryRow(row.when_ms, row.key_row, key.stripe()));
+  return Ok();
+}
+
+// Deletes what is due of these rows in one commit.
 Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
   txn.replicated_commands().SetApart();
@@ -81,18 +108,7 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
   TRY(txn.Lock(stripes));
   for (const DueRow& row : due) {
     KeyRowParts parts;
-    if (!ParseKeyRow(row.key_row, parts)) continue;
-    Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
-    const Key key = keyspace.Name(parts.key);
-    KeyEntry entry;
-    if (txn.store().databases().IsLive(parts.keyspace)) entry = TRY(keyspace.Find(key, Access::kPeek));
-    if (entry.IsStoredExpired()) {
-      TRY(keyspace.Remove(key, entry));
-    } else if (entry.fields_expire_ms() != kNoExpiry && entry.fields_expire_ms() <= now_ms) {
-      TRY(DeleteDueFields(keyspace, key, std::move(entry)));
-    } else {
-      txn.Delete(MakeExpiryRow(row.when_ms, row.key_row, key.stripe()));
-    }
+    if (ParseKeyRow(row.key_row, parts)) TRY(DeleteDueRow(txn, limits, now_ms, row, parts));
   }
   TRY(txn.FinishCommand());
   return txn.Commit(CommitMode::kWait);

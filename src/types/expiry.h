@@ -24,6 +24,7 @@ namespace cairn {
 struct DueRow {
   int64_t when_ms;
   std::string key_row;
+  bool is_one_row = false;  // its value was kExpiresOneRow
   auto operator<=>(const DueRow&) const = default;
 };
 

@@ -43,6 +43,7 @@ Result<KeyEntry> Keyspace::EntryOf(const Record& record) {
   entry.record_ = record;
   entry.exists_ = entry.stored_ = true;
   entry.stored_expire_ms_ = record.header.expire_ms;
+  entry.stored_fields_expire_ms_ = record.header.fields_expire_ms;
   if (record.header.encoding == Encoding::kSpread) {
     entry.stored_collection_ = TRY(DecodeSpreadPayload(record.payload)).id;
   }
@@ -73,12 +74,18 @@ void Keyspace::DropOld(const Key& key, const KeyEntry& entry, CollectionId kept,
   }
 }
 
-// Writes the expiry rows of times that the stored value did not have.
+// Writes the expiry rows of times that the stored value did not have, and those of a value that was one row and no
+// longer is, or the other way round.
 void Keyspace::PutExpiryRows(const Key& key, const KeyEntry& entry, const RecordHeader& header) {
+  const bool is_one_row = header.encoding != Encoding::kSpread && header.fields_expire_ms == kNoExpiry;
+  const bool was_one_row = entry.stored_collection_ == 0 && entry.stored_fields_expire_ms_ == kNoExpiry;
   const auto put = [&](int64_t when_ms, NotificationKind kind) {
     if (when_ms == kNoExpiry) return;
-    if (entry.stored_ && (when_ms == entry.stored_expire_ms_ || when_ms == entry.stored_fields_expire_ms_)) return;
-    txn_.Put(MakeExpiryRow(when_ms, key.row().row(), key.stripe()), {});
+    const bool has_row =
+        entry.stored_ && (when_ms == entry.stored_expire_ms_ || when_ms == entry.stored_fields_expire_ms_);
+    if (has_row && is_one_row == was_one_row) return;
+    txn_.Put(MakeExpiryRow(when_ms, key.row().row(), key.stripe()), is_one_row ? kExpiresOneRow : "");
+    if (has_row) return;
     txn_.on_commit().NoteExpiry(when_ms);
     NotifyExpiry(key, when_ms, kind);
   };
@@ -134,6 +141,14 @@ Status Keyspace::Remove(const Key& key, const KeyEntry& entry) {
   txn_.databases().AddKeys(id_, -1);
   if (!entry.exists_) EmitExpired(key);
   return Ok();
+}
+
+void Keyspace::RemoveExpiredRow(const Key& key, int64_t when_ms) {
+  txn_.replicated_commands().NoteStaleKey(key.row().row(), txn_.databases().DatabaseOf(id_), false);
+  txn_.Delete(MakeExpiryRow(when_ms, key.row().row(), key.stripe()));
+  txn_.Delete(key.row());
+  txn_.databases().AddKeys(id_, -1);
+  EmitExpired(key);
 }
 
 Status Keyspace::SetExpiry(const Key& key, const KeyEntry& entry, int64_t expire_ms) {

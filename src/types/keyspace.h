@@ -98,6 +98,9 @@ class Keyspace {
   Status Write(const Key& key, const KeyEntry& entry, const RecordHeader& header, std::string_view payload);
   // Deletes the key and drops its collection. REQUIRES: the same transaction found `entry`.
   Status Remove(const Key& key, const KeyEntry& entry);
+  // Deletes a key that has expired and whose value is its key row alone (kExpiresOneRow), without reading it.
+  // `when_ms`: its expiry. REQUIRES: the key's stripe is locked, and the expiry row exists.
+  void RemoveExpiredRow(const Key& key, int64_t when_ms);
   // Changes the expiry only; kNoExpiry removes it. REQUIRES: entry.exists().
   Status SetExpiry(const Key& key, const KeyEntry& entry, int64_t expire_ms);
   // Moves the value to another name (possibly in another database), replacing the value there. O(1) even for a spread

@@ -147,6 +147,20 @@ TEST_F(RowCheckTest, ExpiriesAndRecordsMatch) {
   EXPECT_EQ(Salvaged(), 1u);
 }
 
+// Such a key is deleted without a look at its record.
+TEST_F(RowCheckTest, AnExpiryRowSaysOneRowOnlyOfAValueThatIsOne) {
+  PutSet("s", 7, kMembers);
+  PutOwner(7, "s");
+  std::string record;
+  AppendRecordHeader(record, {.type = Type::kSet, .encoding = Encoding::kSpread, .expire_ms = 5000});
+  AppendSpreadPayload(record, 7, kMembers);
+  Put(Space::kKeys, MakeKeyRow(kLive, "s").row(), record);
+  Put(Space::kExpiries, MakeExpiryRow(5000, MakeKeyRow(kLive, "s").row(), 0).row(), kExpiresOneRow);
+  PutCount(1);
+  EXPECT_TRUE(Says(Check(), "The value of an expiry row does not fit the key s of database 0"));
+  EXPECT_EQ(Salvaged(), 1u);
+}
+
 TEST_F(RowCheckTest, ScoreRowsMatchTheMembers) {
   std::string record;
   AppendRecordHeader(record, {.type = Type::kZset, .encoding = Encoding::kSpread});

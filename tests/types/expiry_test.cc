@@ -36,6 +36,30 @@ class ExpiryTest : public StoreFixture {
     ASSERT_TRUE(txn.FinishCommand().ok());
     ASSERT_TRUE(txn.Commit(CommitMode::kWait).ok());
   }
+  // Sets fields of a hash, whose key then expires at kFirstMs.
+  void SetFields(uint64_t first, uint64_t end) {
+    txn().BeginCommand(Lane::kSlow, 0, false);
+    Keyspace keyspace(txn(), 0, limits_);
+    const Key key = keyspace.Name("h");
+    Lock(key);
+    Hash hash(keyspace, key);
+    ASSERT_TRUE(hash.Open().ok());
+    for (uint64_t i = first; i < end; ++i) ASSERT_TRUE(hash.Set("f" + std::to_string(i), "v").ok());
+    ASSERT_TRUE(hash.Save().ok());
+    const auto entry = keyspace.Find(key);
+    ASSERT_TRUE(entry.ok());
+    ASSERT_TRUE(keyspace.SetExpiry(key, *entry, kFirstMs).ok());
+    Finish();
+    Commit();
+  }
+  // The value of the expiry row of a key that expires at kFirstMs; "none" if it does not exist.
+  std::string ExpiryRowOf(const std::string& name) {
+    Begin();
+    const Key key = Keyspace(txn(), 0, limits_).Name(name);
+    const auto row = txn().Get(MakeExpiryRow(kFirstMs, key.row().row(), key.stripe()));
+    EXPECT_TRUE(row.ok());
+    return row.ok() && *row ? std::string(row->bytes()) : "none";
+  }
   uint64_t Expire(Transaction& txn, uint64_t most) {
     const Result<uint64_t> done = ExpireDue(txn, limits_, now_ms(), most);
     EXPECT_TRUE(done.ok()) << done.status().text();
@@ -109,6 +133,37 @@ TEST_F(ExpiryTest, ALateRowOfTheMillisecondWhereARoundEndedIsFound) {
   }
   for (int round = 0; round < 4; ++round) Expire(txn(), kMost);
   EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
+}
+
+// Reading the record of each session that expires would cost a read of the disk.
+TEST_F(ExpiryTest, AValueOfOneRowIsDeletedUnread) {
+  PutKey(txn(), Keyspace(txn(), 0, limits_), "k", kFirstMs);
+  EXPECT_EQ(ExpiryRowOf("k"), kExpiresOneRow);
+  txn().BeginCommand(Lane::kSlow, 0, false);
+  const Key key = Keyspace(txn(), 0, limits_).Name("k");
+  Lock(key);
+  txn().Put(key.row(), "\xff, which no record begins with");
+  Finish();
+  Commit();
+  EXPECT_EQ(Expire(txn(), 10), 1u);
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
+  EXPECT_EQ(ExpiryRowOf("k"), "none");
+}
+
+// A value that grows or shrinks keeps its expiry. Rows that were forgotten would be garbage for ever.
+TEST_F(ExpiryTest, AnExpiryRowFollowsTheFormOfTheValue) {
+  SetFields(0, 1);
+  EXPECT_EQ(ExpiryRowOf("h"), kExpiresOneRow);
+  SetFields(1, 10000);
+  EXPECT_EQ(ExpiryRowOf("h"), "");
+  EXPECT_EQ(Expire(txn(), 10), 1u);
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
+  Begin();
+  Cursor owners = txn().Scan(MakeOwnerRow(0, 0), MakeOwnerRow(UINT64_MAX, 0));
+  EXPECT_FALSE(owners.Valid());
+  SetFields(0, 10000);
+  PutKey(txn(), Keyspace(txn(), 0, limits_), "h", kFirstMs);
+  EXPECT_EQ(ExpiryRowOf("h"), kExpiresOneRow);
 }
 
 // The database has no number, so the deletion can be neither emitted nor replicated.
