@@ -20,9 +20,8 @@
 #include "storage/disk_reserve.h"
 #include "storage/flush_nudge.h"
 #include "storage/format.h"
-#include "storage/slice.h"
+#include "storage/stepwise_compaction.h"
 #include "storage/store.h"
-#include "storage/tuning.h"
 
 namespace cairn {
 namespace {
@@ -33,41 +32,10 @@ constexpr std::string_view kCancelled = "ERR The compaction was cancelled";
 constexpr auto kLookEvery = std::chrono::seconds(1);
 constexpr int64_t kMostWaitUs = 5 * 60 * 1'000'000ll;  // for automatic compactions
 constexpr int64_t kRetryMs = 10 * 60 * 1000;           // after a failure or COMPACT CANCEL
-// Limit for a step of a scheduled compaction, and of COMPACT when the disk has no space for a copy of the data.
-// Automatic compactions wait for one step at most.
-constexpr uint64_t kTablesPerStep = 4;
-constexpr char kMostCompacted[] = "max_compaction_bytes";
 // The last level is rewritten if at least one in so many rows of elements belongs to no key.
 constexpr uint64_t kRowsPerOrphan = 20;
 // COMPACT collects blob files until at most this share of their bytes is garbage that RocksDB knows of.
 constexpr double kBlobGarbageOfCommand = 0.05;
-
-// Limits compactions to a few tables during its lifetime. Each frees its input before the next begins.
-class SmallSteps {
- public:
-  SmallSteps(rocksdb::DB& db, std::vector<rocksdb::ColumnFamilyHandle*> families, uint64_t most_bytes)
-      : db_(db), families_(std::move(families)) {
-    for (rocksdb::ColumnFamilyHandle* family : families_) {
-      before_.push_back(db_.GetOptions(family).max_compaction_bytes);
-      Set(family, std::min(before_.back(), most_bytes));
-    }
-  }
-  ~SmallSteps() {
-    for (size_t i = 0; i < families_.size(); ++i) Set(families_[i], before_[i]);
-  }
-  SmallSteps(const SmallSteps&) = delete;
-  SmallSteps& operator=(const SmallSteps&) = delete;
-
- private:
-  void Set(rocksdb::ColumnFamilyHandle* family, uint64_t bytes) {
-    // On an error the compactions are as large as usual.
-    static_cast<void>(db_.SetOptions(family, {{kMostCompacted, std::to_string(bytes)}}).ok());
-  }
-
-  rocksdb::DB& db_;
-  const std::vector<rocksdb::ColumnFamilyHandle*> families_;
-  std::vector<uint64_t> before_;
-};
 
 }  // namespace
 
@@ -78,7 +46,7 @@ int LocalMinute(int64_t unix_ms) {
   return local.tm_hour * 60 + local.tm_min;
 }
 
-// Counts the bytes of the compaction. Thread: RocksDB's compaction threads.
+// Counts the bytes of the collection of blob files. Thread: RocksDB's compaction threads.
 class Compactor::Listener : public rocksdb::EventListener {
  public:
   explicit Listener(Compactor& compactor) : compactor_(compactor) {}
@@ -149,7 +117,10 @@ void Compactor::EndSoon() {
 }
 
 void Compactor::Start() {
-  thread_ = StartThread("compaction", [this] { RunThread(); });
+  thread_ = StartThread("compaction", [this] {
+    LowerPriority();
+    RunThread();
+  });
 }
 
 void Compactor::Stop() {
@@ -211,6 +182,12 @@ Status Compactor::StartCompacting(CompactionScope scope) {
   }
   wake_.NotifyAll();
   return Ok();
+}
+
+Status Compactor::Compact(const CompactionScope& scope) {
+  Status status;
+  RunAtLowPriority("compaction", [&] { status = Run(scope, CompactionReason::kCommand); });
+  return status;
 }
 
 bool Compactor::Cancel() {
@@ -298,35 +275,44 @@ bool Compactor::AwaitAutomaticCompactions() {
   return true;
 }
 
+// Waits before a step until automatic compactions do not need the disk more.
+Status Compactor::AwaitTurn(bool is_stuck) {
+  if (is_stuck) {
+    const MutexLock lock(mutex_);
+    wake_.WaitFor(mutex_, kLookEvery, [this] { return canceled_.load(); });
+  }
+  const bool must_wait = interrupted_ || store_.engine().compaction_pace().is_urgent();
+  if (canceled_ || (must_wait && !AwaitAutomaticCompactions())) return Status::Reply(kCancelled);
+  const MutexLock lock(mutex_);
+  insists_ = false;  // on one step at a time
+  return Ok();
+}
+
 // Compacts the range in each column family that has rows of it.
-Status Compactor::CompactRange(const CompactionRange& range, rocksdb::CompactRangeOptions& options) {
-  if (!range.begin.empty()) return CompactFamily(store_.engines().PlaceOf(range.space, range.begin), range, options);
+Status Compactor::CompactRange(const CompactionRange& range, CompactionReason reason) {
+  if (!range.begin.empty()) return CompactFamily(store_.engines().PlaceOf(range.space, range.begin), range, reason);
   const RowPlace first = store_.engines().PlaceOf(range.space, StorageMode::kSsd);
-  TRY(CompactFamily(first, range, options));
+  TRY(CompactFamily(first, range, reason));
   for (const StorageMode mode : {StorageMode::kHdd, StorageMode::kMemory}) {
     const RowPlace place = store_.engines().PlaceOf(range.space, mode);
-    if (place.family != first.family) TRY(CompactFamily(place, range, options));
+    if (place.family != first.family) TRY(CompactFamily(place, range, reason));
   }
   return Ok();
 }
 
-// After an interruption RocksDB begins it again; the rows that it had moved to lower levels stay there.
-Status Compactor::CompactFamily(const RowPlace& place, const CompactionRange& range,
-                                rocksdb::CompactRangeOptions& options) {
-  options.exclusive_manual_compaction = false;
-  options.canceled = &interrupted_;
-  const rocksdb::Slice begin = ToSlice(range.begin);
-  const rocksdb::Slice end = ToSlice(range.end);
-  const bool whole = range.begin.empty() && range.end.empty();
-  Engine& engine = store_.engine();
-  for (;;) {
-    const bool must_wait = interrupted_ || engine.compaction_pace().is_urgent();
-    if (must_wait && !AwaitAutomaticCompactions()) return Status::Reply(kCancelled);
-    const rocksdb::Status done =
-        place.db.CompactRange(options, place.family, whole ? nullptr : &begin, whole ? nullptr : &end);
-    if (canceled_) return Status::Reply(kCancelled);
-    if (!done.IsManualCompactionPaused()) return FromRocksDb(done);
-  }
+Status Compactor::CompactFamily(const RowPlace& place, const CompactionRange& range, CompactionReason reason) {
+  return StepwiseCompaction({.db = place.db,
+                             .family = place.family,
+                             .range = range,
+                             .rewrites_bottom = MustRewriteBottom(range.space, reason),
+                             .most_threads = reason == CompactionReason::kCommand ? 0u : 1u,
+                             .await_turn = [this](bool is_stuck) { return AwaitTurn(is_stuck); },
+                             .count =
+                                 [this](uint64_t read, uint64_t written) {
+                                   bytes_read_ += read;
+                                   bytes_written_ += written;
+                                 }})
+      .Run();
 }
 
 // Empties blob files of the space until at most `share` of their bytes is garbage. A compaction of the space must come
@@ -335,12 +321,21 @@ Status Compactor::CollectBlobs(Space space, double share) {
   Engine& engine = store_.engine();
   const double cutoff = engine.blob_files().CutoffTo(space, share);
   if (cutoff == 0) return Ok();
+  const FlushNudge nudge(engine.db(), {engine.family(space)});
   rocksdb::CompactRangeOptions options;
+  options.exclusive_manual_compaction = false;
+  options.canceled = &interrupted_;
   options.max_subcompactions = 1;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   options.blob_garbage_collection_policy = rocksdb::BlobGarbageCollectionPolicy::kForce;
   options.blob_garbage_collection_age_cutoff = cutoff;
-  return CompactRange({.space = space, .begin = {}, .end = {}}, options);
+  // After an interruption RocksDB begins again; the rows that it had moved to lower levels stay there.
+  for (;;) {
+    TRY(AwaitTurn(false));
+    const rocksdb::Status done = engine.db().CompactRange(options, engine.family(space), nullptr, nullptr);
+    if (canceled_) return Status::Reply(kCancelled);
+    if (!done.IsManualCompactionPaused()) return FromRocksDb(done);
+  }
 }
 
 Status Compactor::CollectRestingBlobs() {
@@ -351,24 +346,12 @@ Status Compactor::CollectRestingBlobs() {
 }
 
 Status Compactor::CompactRanges(const CompactionScope& scope, CompactionReason reason) {
-  Engine& engine = store_.engine();
   const uint64_t sequence = store_.log().LatestSequence();
   const bool by_command = reason == CompactionReason::kCommand;
-  const bool has_room = DiskSpaceOf(engine.options().dir).free > FileBytes() + engine.disk_reserve().size();
-  std::optional<SmallSteps> steps;
-  if (!by_command || !has_room) {
-    steps.emplace(engine.db(), engine.families(), kTablesPerStep * TableBytes(engine.options().budget));
-  }
-  const FlushNudge nudge(engine.db(), engine.families());
   for (const CompactionRange& range : scope.ranges) {
     // Meta comes last, so its flush includes this row, and nothing is left in memtables.
     if (scope.is_all && range.space == Space::kMeta) TRY(NoteCompacted(sequence, WallMs()));
-    rocksdb::CompactRangeOptions options;
-    if (!by_command) options.max_subcompactions = 1;
-    options.bottommost_level_compaction = MustRewriteBottom(range.space, reason)
-                                              ? rocksdb::BottommostLevelCompaction::kForceOptimized
-                                              : rocksdb::BottommostLevelCompaction::kSkip;
-    TRY(CompactRange(range, options));
+    TRY(CompactRange(range, reason));
     if (scope.is_all) TRY(CollectBlobs(range.space, by_command ? kBlobGarbageOfCommand : 1.0));
     const MutexLock lock(mutex_);
     ++progress_.ranges_done;

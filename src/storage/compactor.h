@@ -3,11 +3,11 @@
 // Compactor: compactions of many files at once: those of COMPACT and those of the schedule. Deleted, expired and
 // overwritten rows then take no space.
 //
-// RocksDB does the work in its own threads, in steps, under `compaction-rate-limit` and the disk reserve; its automatic
-// compactions run between the steps. When they fall behind, the running step is interrupted until they have caught up;
-// otherwise RocksDB would stop the writes for as long as the step takes. A scheduled compaction moves the rows of the
-// upper levels down and leaves files of the last level alone that no newer row overlaps, unless many of their rows died
-// without a tombstone (dropped collections and keyspaces). COMPACT rewrites the last level too.
+// It works in small steps (storage/stepwise_compaction.h), under `compaction-rate-limit` and the disk reserve. While
+// automatic compactions are behind, no step begins; otherwise RocksDB would soon stop the writes. Only blob files are
+// collected in large steps, which are interrupted at such times. A scheduled compaction moves the rows of the upper
+// levels down and leaves the last level alone, unless many of its rows died without a tombstone (dropped collections
+// and keyspaces). COMPACT rewrites the last level too.
 //
 // At most one runs at a time. COMPACT cancels a scheduled one, which is then due again.
 //
@@ -32,7 +32,6 @@
 
 namespace rocksdb {
 class EventListener;
-struct CompactRangeOptions;
 }  // namespace rocksdb
 
 namespace cairn {
@@ -82,13 +81,13 @@ class Compactor {
   void Stop();
 
   void SetSchedule(const CompactionSchedule& schedule);
-  // Cancels a scheduled compaction at the end of the window, and interrupts any while automatic compactions are urgent.
+  // Cancels a scheduled compaction at the end of the window, and holds any back while automatic compactions are urgent.
   // Cheap; must be called regularly.
   void Watch();
 
-  // Compacts `scope` on this thread, and returns when it is done. A reply for the client if another COMPACT runs, or
+  // Compacts `scope` at a low priority, and returns when it is done. A reply for the client if another COMPACT runs, or
   // if it was cancelled.
-  Status Compact(const CompactionScope& scope) { return Run(scope, CompactionReason::kCommand); }
+  Status Compact(const CompactionScope& scope);
   // Compacts `scope` on "compaction". A reply for the client if another COMPACT runs. REQUIRES: Start was called.
   Status StartCompacting(CompactionScope scope);
   // Cancels the compaction that runs or is about to start; false if there is none.
@@ -113,8 +112,9 @@ class Compactor {
   Status Begin(const CompactionScope& scope, CompactionReason reason);
   void End(const CompactionScope& scope, const Status& status);
   Status CompactRanges(const CompactionScope& scope, CompactionReason reason);
-  Status CompactRange(const CompactionRange& range, rocksdb::CompactRangeOptions& options);
-  Status CompactFamily(const RowPlace& place, const CompactionRange& range, rocksdb::CompactRangeOptions& options);
+  Status CompactRange(const CompactionRange& range, CompactionReason reason);
+  Status CompactFamily(const RowPlace& place, const CompactionRange& range, CompactionReason reason);
+  Status AwaitTurn(bool is_stuck);
   bool AwaitAutomaticCompactions();
   Status CollectBlobs(Space space, double share);
   Status CollectRestingBlobs();
@@ -126,8 +126,8 @@ class Compactor {
   uint64_t FileBytes() const;
 
   Store& store_;
-  std::atomic<bool> interrupted_{false};  // RocksDB's flag of the running compaction
-  std::atomic<bool> canceled_{false};     // it does not go on after the interruption
+  std::atomic<bool> interrupted_{false};  // RocksDB's flag of the running collection of blob files
+  std::atomic<bool> canceled_{false};     // the compaction does not go on after its step or the interruption
   std::atomic<uint64_t> bytes_read_{0};
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<uint64_t> last_sequence_{0};  // RocksDB's number when everything was compacted last
