@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/number.h"
 
+#include <atomic>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -69,16 +70,54 @@ void AppendUint64(std::string& out, uint64_t value) {
   out.append(buffer, result.ptr);
 }
 
+namespace {
+
+std::atomic<DoubleFormat>& ProcessFormat() {
+  static std::atomic<DoubleFormat> format{DoubleFormat::kShortest};
+  return format;
+}
+
+// The shortest digits that read back as the same double, laid out as by Redis 7.2: without an exponent if at most six
+// zeros must be added, or at most six digits follow the point, or the number is between 1e-4 and 1e4.
+std::string FormatShortest(double value) {
+  char buffer[40] = {};
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, std::fabs(value), std::chars_format::scientific).ptr;
+  const std::string_view text(buffer, static_cast<size_t>(end - buffer));
+  const size_t e = text.find('e');
+  std::string digits(text.substr(0, 1));
+  if (e > 2) digits.append(text.substr(2, e - 2));
+  const int power = std::atoi(text.data() + e + 1);  // of the first digit
+  const int count = static_cast<int>(digits.size());
+  const int last = power - count + 1;  // of the last digit
+  std::string out = value < 0 ? "-" : "";
+  if (last >= 0 && power < count + 7) return out.append(digits).append(static_cast<size_t>(last), '0');
+  if (last < 0 && (last > -7 || std::abs(power) < 4)) {
+    if (power < 0) return out.append("0.").append(static_cast<size_t>(-power - 1), '0').append(digits);
+    return out.append(digits, 0, static_cast<size_t>(power) + 1).append(".").append(digits, power + 1);
+  }
+  out.append(digits, 0, 1);
+  if (count > 1) out.append(".").append(digits, 1);
+  out.append(power < 0 ? "e-" : "e+");
+  AppendInt64(out, std::abs(power));
+  return out;
+}
+
+}  // namespace
+
+void SetDoubleFormat(DoubleFormat format) { ProcessFormat() = format; }
+
 std::string FormatDouble(double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   if (std::isnan(value)) return "nan";
   if (value == 0) return std::signbit(value) ? "-0" : "0";
-  // Fast path for integers that a double represents exactly: the most common case.
-  if (std::fabs(value) < 1e15 && value == std::floor(value)) {
+  const bool is_shortest = ProcessFormat().load(std::memory_order_relaxed) == DoubleFormat::kShortest;
+  // Integers, the most common case.
+  if (std::fabs(value) < (is_shortest ? 0x1p62 : 1e15) && value == std::floor(value)) {
     std::string out;
     AppendInt64(out, static_cast<int64_t>(value));
     return out;
   }
+  if (is_shortest) return FormatShortest(value);
   char buffer[40];
   const int size = std::snprintf(buffer, sizeof buffer, "%.17g", value);
   return std::string(buffer, static_cast<size_t>(size));

@@ -29,7 +29,13 @@ std::optional<long double> ParseLongDouble(std::string_view text);
 void AppendInt64(std::string& out, int64_t value);
 void AppendUint64(std::string& out, uint64_t value);
 
-// 17 significant digits, as Redis 7.0 writes scores (docs/decisions/scores.md); "inf", "-inf", "nan".
+// How replies show doubles: with the shortest digits that read back as the same number, as Redis 7.2, or with 17
+// significant digits, as Redis 7.0 (docs/decisions/double-format.md).
+enum class DoubleFormat : unsigned char { kShortest, k17Digits };
+
+// Sets the format for the process; at first it is kShortest. Thread: any.
+void SetDoubleFormat(DoubleFormat format);
+// "inf", "-inf", "nan", or the number in that format.
 std::string FormatDouble(double value);
 
 // INCRBYFLOAT's notation: at most 17 decimals, no exponent, no trailing zeros.

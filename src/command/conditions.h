@@ -21,6 +21,7 @@ enum Condition : uint32_t {
   kLowOnDisk = 1 << 6,        // min-free-disk is reached: commands must not add data
   kFullDisk = 1 << 7,         // only the last reserve is left: a write may only empty a database
   kFullMemory = 1 << 8,       // memory-databases-limit is reached: databases in memory must not grow
+  kFullData = 1 << 9,         // max-data-size is reached: the others must not grow
 };
 
 class Conditions {

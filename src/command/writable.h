@@ -49,11 +49,11 @@ inline Status CheckRoom(const Conditions& conditions, Store& store, bool grows, 
   return Status::Reply(is_full ? kFullDiskText : kLowOnDiskText);
 }
 
-// Checks the room of databases in memory. `grows`: the command may add data.
+// Checks the limit of the data, of databases in memory or on disk. `grows`: the command may add data.
 inline Status CheckMemory(const Conditions& conditions, Store& store, int db, bool grows) {
-  if (!grows || !conditions.Has(kFullMemory)) return Ok();
-  if (ModeOfKeyspace(store.databases()[db].keyspace) != StorageMode::kMemory) return Ok();
-  return Status::Reply(kOomText);
+  if (!grows || !conditions.Has(kFullMemory | kFullData)) return Ok();
+  const bool in_memory = ModeOfKeyspace(store.databases()[db].keyspace) == StorageMode::kMemory;
+  return conditions.Has(in_memory ? kFullMemory : kFullData) ? Status::Reply(kOomText) : Ok();
 }
 
 }  // namespace cairn

@@ -15,6 +15,9 @@ using S = Settings;
 
 constexpr auto kNet = Section::kNetwork;
 
+// In the order of DoubleFormat.
+constexpr std::string_view kDoubleFormats[] = {"shortest", "17-digits"};
+
 // clang-format off
 const Directive kRows[] = {
     {.name = "bind", .section = kNet, .kind = Kind::kSpecial, .fallback = "* -::*", .special = &kBindSyntax,
@@ -83,6 +86,10 @@ const Directive kRows[] = {
      .help = "The most bytes of unread replies, by class of clients. A client is disconnected at once above the hard "
              "limit, and after the given seconds above the soft limit. 0 is no limit. One line per class, or several "
              "classes on a line."},
+    {.name = "double-format", .section = kNet, .kind = Kind::kChoice, .fallback = "shortest",
+     .choices = kDoubleFormats, .target = &S::double_format,
+     .help = "How replies show numbers such as scores: with the shortest digits that read back as the same number, as "
+             "Redis 7.2 and later and Valkey (3.1), or with 17 digits, as Redis 7.0 (3.1000000000000001)."},
     {.name = "proto-max-bulk-len", .section = kNet, .kind = Kind::kMemory, .fallback = "512mb", .min = kMegabyte,
      .max = kMostBulkBytes, .target = &Limits::proto_max_bulk_len,
      .help = "Length of the longest argument that a client may send, and so of the longest string. At most 2 GB: a key "

@@ -73,13 +73,19 @@ const Directive kRows[] = {
              "quarter of `memory-budget`, which they are a part of. Above it keys are evicted as `maxmemory-policy` "
              "says. With noeviction, or if nothing can be evicted, commands that may add data to such a database are "
              "refused (OOM)."},
+    {.name = "max-data-size", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
+     .target = &S::max_data_size,
+     .help = "The most bytes for the data of all databases on disk: tables as compressed, without what is known to be "
+             "garbage, and memtables (INFO's `data_size`). Above it keys are evicted as `maxmemory-policy` says. With "
+             "noeviction, or if nothing can be evicted, commands that may add data are refused (OOM). 0 is the value "
+             "of `maxmemory`."},
     {.name = "key-cache-warmup", .section = kMem, .kind = Kind::kBool, .fallback = "yes",
      .help = "The server saves the row keys of the most used rows to the file `key-cache` in the data directory, from "
              "time to time and when it stops. After a start it reads these rows into the key cache while it serves "
              "clients. `no` also ends a warm-up."},
     {.name = "maxmemory", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0, .target = &S::maxmemory,
-     .help = "Accepted and shown, without effect: the data is on disk and nothing is evicted from it. `memory-budget` "
-             "limits memory."},
+     .help = "Another name for `max-data-size`, which prevails unless it is 0. It limits the data on disk, not memory; "
+             "`memory-budget` does that. 0 is no limit."},
     {.name = "maxmemory-clients", .section = kMem, .kind = Kind::kSpecial, .fallback = "16%",
      .special = &kClientMemorySyntax, .target = PublishClientMemory, .syntax = "<bytes> | <percent>%",
      .help = "The most memory for the requests, replies, transactions and subscriptions of all clients together, in "
@@ -88,10 +94,11 @@ const Directive kRows[] = {
              "cannot send or fetch a value that exceeds this limit. 0 is no limit. All clients that have not "
              "authenticated or not completed their TLS handshake together get a 32nd of `memory-budget`."},
     {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction", .choices = kPolicies,
-     .help = "What is evicted from databases in memory, see `memory-databases-limit`; from the others nothing is, see "
-             "`maxmemory`. With one of the two lfu policies the server counts accesses to keys, for OBJECT FREQ too."},
+     .help = "Which keys are evicted, see `max-data-size` and `memory-databases-limit`. For lru and lfu the key cache "
+             "tells when a key was used; keys that are not in it come first. With one of the two lfu policies the "
+             "server counts accesses to keys, for OBJECT FREQ too."},
     {.name = "maxmemory-samples", .section = kMem, .kind = Kind::kNumber, .fallback = "5", .min = 1, .max = 64,
-     .help = "How many random keys an eviction from a database in memory chooses from."},
+     .help = "How many random keys an eviction chooses from."},
 
     {.name = "compaction-rate-limit", .section = kRocks, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::compaction_rate_limit, .syntax = "<bytes per second>",

@@ -76,7 +76,8 @@ struct Settings : ObservationSettings, RocksDbSettings {
 
   // process
   Flag daemonize;
-  Number loglevel;  // LogLevel
+  Number loglevel;       // LogLevel
+  Number double_format;  // DoubleFormat
   Number databases, hz;
   Number enable_debug_command, enable_protected_configs;  // Allowed
   Number slow_threads;
@@ -100,7 +101,8 @@ struct Settings : ObservationSettings, RocksDbSettings {
   // memory
   Number memory_databases_limit;  // bytes; 0: a share of memory_budget
   Number memory_budget;           // bytes; 0: a share of the machine's (storage/budget.h)
-  Number maxmemory;               // stored for CONFIG GET and INFO
+  Number max_data_size;           // bytes; 0: maxmemory
+  Number maxmemory;               // bytes; 0: no limit
   Number maxmemory_clients;       // bytes; negative: percent; 0: no limit
 
   // expiry

@@ -19,6 +19,7 @@ class ClientRegistry;
 class Conditions;
 class Config;
 class Listener;
+class LiveSize;
 class MemoryPeak;
 class PubSub;
 class RdbSaves;
@@ -48,6 +49,7 @@ struct ReportParts {
   Store& store;
   Stats& stats;
   MemoryPeak& memory_peak;
+  LiveSize& live_size;
   std::function<std::vector<Listener*>()> listeners;
   ClientRegistry& clients;
   ClientMemory& client_memory;

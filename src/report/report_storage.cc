@@ -22,6 +22,7 @@
 #include "storage/cache_warmup.h"
 #include "storage/disk_reserve.h"
 #include "storage/engine_counters.h"
+#include "storage/live_size.h"
 #include "storage/store.h"
 
 namespace cairn {
@@ -132,6 +133,11 @@ void WriteCairn(const ReportParts& parts, SectionWriter& text) {
   used("used_script_bytes", "scripts", scripts.vm_bytes() + scripts.cache().bytes() + scripts.libraries()->bytes());
   used("used_startup_bytes", "startup", parts.memory_peak.start());
   used("used_database_bytes", "databases", store.engines().MemoryTableBytes());
+  parts.live_size.Refresh(store);
+  text.Gauge("data_size", "data_size_bytes", "Bytes of the data on disk, as max-data-size counts them.",
+             parts.live_size.Bytes(store));
+  text.Gauge("max_data_size", "max_data_size_bytes", "max-data-size, or maxmemory; 0 is no limit.",
+             MaxDataSize(parts.settings));
   used("used_log_tail_bytes", "log_tail", store.log().tail().bytes());
   // What is resident beside the allocator's memory: the program itself, stacks of threads.
   used("used_program_bytes", "program", memory.rss - std::min(memory.rss, memory.resident));

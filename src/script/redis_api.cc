@@ -2,9 +2,9 @@
 #include "script/redis_api.h"
 
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
+#include "base/number.h"
 #include "command/access.h"
 #include "script/flags.h"
 #include "script/lua_vm.h"
@@ -22,9 +22,8 @@ constexpr int kReplicateReplicas = 2;
 bool MakeTexts(lua_State* L, int count) {
   for (int i = 1; i <= count; ++i) {
     if (lua_type(L, i) == LUA_TNUMBER) {
-      char digits[64];
-      const int size = std::snprintf(digits, sizeof digits, "%.17g", lua_tonumber(L, i));
-      lua_pushlstring(L, digits, static_cast<size_t>(size));
+      const std::string digits = FormatDouble(lua_tonumber(L, i));
+      lua_pushlstring(L, digits.data(), digits.size());
       lua_replace(L, i);
     } else if (lua_type(L, i) != LUA_TSTRING) {
       return false;

@@ -10,6 +10,7 @@
 #include "stats/server_state.h"
 #include "stats/slow_log.h"
 #include "stats/stats.h"
+#include "storage/live_size.h"
 
 namespace cairn {
 
@@ -22,6 +23,7 @@ struct CommandStatistics {
   LatencyMonitor latency;
   Stats counters;
   MemoryPeak memory_peak;
+  LiveSize live_size;
 };
 
 }  // namespace cairn

@@ -36,7 +36,8 @@ constexpr uint64_t kKeysPerEffort = 10000;  // per run; active-expire-effort mul
 }  // namespace
 
 Cron::Cron(const Parts& parts)
-    : parts_(parts), memory_databases_(parts.store, parts.config, parts.conditions, parts.notifier) {
+    : parts_(parts), memory_databases_(parts.store, parts.config, parts.conditions, parts.notifier),
+      size_limit_(parts.store, parts.config, parts.conditions, parts.notifier, parts.live_size) {
   cron_thread_ = StartThread("cron", [this] { RunCron(); });
   sync_thread_ = StartThread("sync", [this] { RunSync(); });
 }
@@ -63,6 +64,7 @@ void Cron::WatchMemory(int64_t now_us) {
                                   .database_bytes = parts_.store.engines().MemoryTableBytes(),
                                   .resident_bytes = resident});
   memory_databases_.Watch();
+  size_limit_.Watch();
 }
 
 void Cron::RunCron() {
@@ -148,6 +150,7 @@ void Cron::Stop() {
   if (cron_thread_.joinable()) cron_thread_.join();
   if (sync_thread_.joinable()) sync_thread_.join();
   memory_databases_.Stop();
+  size_limit_.Stop();
 }
 
 }  // namespace cairn

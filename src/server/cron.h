@@ -12,6 +12,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "server/memory_databases.h"
+#include "server/size_limit.h"
 
 namespace cairn {
 
@@ -44,11 +45,14 @@ class Cron {
     const Notifier& notifier;
     Stats& stats;
     LatencyMonitor& latency;
+    LiveSize& live_size;
   };
 
   explicit Cron(const Parts& parts);
   ~Cron();
   void Stop();
+
+  SizeLimit& size_limit() { return size_limit_; }
 
  private:
   void RunCron();
@@ -64,6 +68,7 @@ class Cron {
 
   const Parts parts_;
   MemoryDatabases memory_databases_;
+  SizeLimit size_limit_;
   // Used by "cron".
   uint64_t stalled_us_ = 0;  // RocksDB's counter at the last look
   uint64_t evicted_ = 0;     // clients, at the last look

@@ -16,6 +16,7 @@
 
 #include "base/file_mode.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "server/command_line.h"
 #include "server/server.h"
 
@@ -82,6 +83,11 @@ int main(int argc, char** argv) {
     return 1;
   }
   SetLogSeverity(static_cast<LogSeverity>(config.settings().loglevel.load()));
+  SetDoubleFormat(static_cast<DoubleFormat>(config.settings().double_format.load()));
+  config.Watch("double-format", [&config] {
+    SetDoubleFormat(static_cast<DoubleFormat>(config.settings().double_format.load()));
+    return Ok();
+  });
   config.Watch("loglevel", [&config] {
     SetLogSeverity(static_cast<LogSeverity>(config.settings().loglevel.load()));
     return Ok();

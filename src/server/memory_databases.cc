@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/memory_databases.h"
 
-#include <string>
-
 #include "base/log.h"
 #include "base/thread.h"
-#include "client/notifier.h"
 #include "command/conditions.h"
 #include "config/config.h"
 #include "stats/process_memory.h"
 #include "storage/store.h"
-#include "storage/transaction.h"
 
 namespace cairn {
 namespace {
@@ -18,7 +14,6 @@ namespace {
 constexpr uint64_t kUsualPart = 4;  // of memory-budget, if there is no limit
 constexpr uint64_t kAbove = 4;      // with noeviction, writes are refused at once this part above the limit
 constexpr uint64_t kMargin = 20;    // the part of the limit that evictions free beyond it
-constexpr int kKeysPerCommit = 64;
 
 }  // namespace
 
@@ -27,16 +22,8 @@ uint64_t MemoryDatabases::Limit() const {
   return limit != 0 ? limit : MemoryBudget(config_.settings()) / kUsualPart;
 }
 
-EvictionPolicy MemoryDatabases::Policy() const {
-  static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
-  const std::string name = config_.Get(kPolicy).front().second;
-  EvictionPolicy policy = EvictionPolicy::Named(name, static_cast<int>(config_.Number("maxmemory-samples")));
-  if (conditions_.Has(kKeepsExpired)) policy.order = EvictionOrder::kNone;  // a replica's primary evicts
-  return policy;
-}
-
 uint64_t MemoryDatabases::MostBytes(uint64_t limit) const {
-  return Policy().evicts() ? 2 * limit : limit + limit / kAbove;
+  return evictor_.Policy().evicts() ? 2 * limit : limit + limit / kAbove;
 }
 
 void MemoryDatabases::Watch() {
@@ -65,7 +52,6 @@ void MemoryDatabases::Stop() {
 }
 
 void MemoryDatabases::Run() {
-  txn_ = std::make_unique<Transaction>(store_);
   for (;;) {
     {
       const MutexLock lock(mutex_);
@@ -75,17 +61,16 @@ void MemoryDatabases::Run() {
     }
     MakeRoom();
   }
-  txn_.reset();
 }
 
 void MemoryDatabases::MakeRoom() {
-  const EvictionPolicy policy = Policy();
+  const EvictionPolicy policy = evictor_.Policy();
   const uint64_t limit = Limit();
   Status status = Compact();
   while (status.ok() && policy.evicts() && !is_ending_ && !store_.lazy_free().is_held()) {
     const uint64_t bytes = store_.engines().MemoryBytes();
     bool found = false;
-    if (bytes > limit) status = Evict(bytes - limit + limit / kMargin, policy, found);
+    if (bytes > limit) status = Evict(bytes - limit + limit / kMargin, found);
     if (!found) break;
     if (status.ok()) status = Compact();
   }
@@ -104,19 +89,12 @@ Status MemoryDatabases::Compact() {
   return Ok();
 }
 
-Status MemoryDatabases::Evict(uint64_t bytes, const EvictionPolicy& policy, bool& found) {
-  uint64_t freed = 0;
-  for (bool goes_on = true; goes_on && freed < bytes && !is_ending_;) {
-    goes_on = false;
-    for (int db = 0; db < store_.databases().size(); ++db) {
-      const Database& database = store_.databases()[db];
-      if (ModeOfKeyspace(database.keyspace) != StorageMode::kMemory || database.keys <= 0) continue;
-      const uint64_t more = TRY(EvictKeys(*txn_, db, config_.limits(), policy, random_, kKeysPerCommit));
-      notifier_.Deliver(*txn_);
-      freed += more;
-      goes_on |= more > 0;
-      found |= more > 0;
-    }
+Status MemoryDatabases::Evict(uint64_t bytes, bool& found) {
+  for (uint64_t freed = 0; freed < bytes && !is_ending_;) {
+    const uint64_t more = TRY(evictor_.EvictSome(false));
+    if (more == 0) break;
+    freed += more;
+    found = true;
   }
   return Ok();
 }

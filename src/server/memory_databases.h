@@ -13,13 +13,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <thread>
 
 #include "base/mutex.h"
-#include "base/random.h"
 #include "base/result.h"
-#include "types/eviction.h"
+#include "server/evictor.h"
 
 namespace cairn {
 
@@ -27,12 +25,11 @@ class Conditions;
 class Config;
 class Notifier;
 class Store;
-class Transaction;
 
 class MemoryDatabases {
  public:
   MemoryDatabases(Store& store, Config& config, Conditions& conditions, const Notifier& notifier)
-      : store_(store), config_(config), conditions_(conditions), notifier_(notifier) {}
+      : store_(store), config_(config), conditions_(conditions), evictor_(store, config, conditions, notifier, true) {}
   ~MemoryDatabases() { Stop(); }
 
   // Called ten times a second; cheap.
@@ -41,7 +38,6 @@ class MemoryDatabases {
 
  private:
   uint64_t Limit() const;
-  EvictionPolicy Policy() const;
   // Commands that may grow the databases are refused at once above this.
   uint64_t MostBytes(uint64_t limit) const;
   void Run();
@@ -49,12 +45,12 @@ class MemoryDatabases {
   // Drops dead rows, unless none has died since the last call.
   Status Compact();
   // Evicts keys of about so many bytes from the databases in memory; sets `found` if there were any.
-  Status Evict(uint64_t bytes, const EvictionPolicy& policy, bool& found);
+  Status Evict(uint64_t bytes, bool& found);
 
   Store& store_;
   Config& config_;
   Conditions& conditions_;
-  const Notifier& notifier_;
+  Evictor evictor_;
   Mutex mutex_;
   CondVar wake_;
   bool must_look_ ABSL_GUARDED_BY(mutex_) = false;
@@ -63,8 +59,6 @@ class MemoryDatabases {
   uint64_t seen_flushes_ = 0;        // by Watch
   uint64_t compacted_sequence_ = 0;  // MemorySequence, and the flushes, at the last compaction
   uint64_t compacted_flushes_ = 0;
-  std::unique_ptr<Transaction> txn_;
-  Random random_{1};
   std::thread thread_;  // started when it is needed first
 };
 

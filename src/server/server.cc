@@ -89,7 +89,8 @@ Replication::Parts Server::PartsOfReplication() {
 
 Cron::Parts Server::PartsOfCron() {
   return Cron::Parts(*store_, *config_, conditions(), debug_, clients_.memory, pause_, *rdb_saves_, *replication_,
-                     clients_.writable_replica_expires, clients_.notifier, stats_.counters, stats_.latency);
+                     clients_.writable_replica_expires, clients_.notifier, stats_.counters, stats_.latency,
+                     stats_.live_size);
 }
 
 // Creates the parts that need the store. REQUIRES: the store is open.
@@ -140,8 +141,8 @@ Server::CommandParts::CommandParts(Server& s)
                                                         *s.rdb_saves_, *s.replication_,  *s.dataset_},
       report(
           s.identity_, *s.config_, s.settings(), s.conditions(), s.table_, *s.store_, s.stats_.counters,
-          s.stats_.memory_peak, [&ports = s.ports_] { return ports.All(); }, s.clients_.registry, s.clients_.memory,
-          s.clients_.access_log, s.clients_.pubsub, s.clients_.tracking, s.waiters_, *s.scripting_,
+          s.stats_.memory_peak, s.stats_.live_size, [&ports = s.ports_] { return ports.All(); }, s.clients_.registry,
+          s.clients_.memory, s.clients_.access_log, s.clients_.pubsub, s.clients_.tracking, s.waiters_, *s.scripting_,
           s.rdb_saves_->state(), *s.rdb_saves_, *backups, *cache_warmup, *s.replication_) {}
 
 void Server::BindCommands() {
@@ -251,10 +252,15 @@ void Server::WatchSettings() {
     return Ok();
   });
   BoundTracking();
+  const auto limit_data = [this] {
+    if (cron_ != nullptr) cron_->size_limit().Watch();
+    return Ok();
+  };
+  config_->Watch("max-data-size", limit_data);
   for (const std::string_view name : {"maxmemory", "maxmemory-clients"}) {
-    config_->Watch(name, [this] {
+    config_->Watch(name, [this, limit_data] {
       clients_.memory.FollowSettings();
-      return Ok();
+      return limit_data();
     });
   }
   clients_.memory.FollowSettings();
@@ -264,10 +270,10 @@ void Server::WatchSettings() {
   };
   static_cast<void>(track_latency().ok());
   config_->Watch("latency-tracking", track_latency);
-  const auto count_uses = [this] {
+  const auto count_uses = [this, limit_data] {
     static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
     store_->cache().CountUses(config_->Get(kPolicy).front().second.ends_with("-lfu"));
-    return Ok();
+    return limit_data();
   };
   static_cast<void>(count_uses().ok());
   config_->Watch("maxmemory-policy", count_uses);

@@ -68,6 +68,11 @@ ProcessMemory ProcessMemory::Read() {
           .machine = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * PageBytes()};
 }
 
+uint64_t MaxDataSize(const Settings& settings) {
+  const auto own = static_cast<uint64_t>(settings.max_data_size.load());
+  return own != 0 ? own : static_cast<uint64_t>(settings.maxmemory.load());
+}
+
 uint64_t MemoryBudget(const Settings& settings) {
   const auto set = static_cast<uint64_t>(settings.memory_budget.load());
   return set == 0 ? DefaultMemoryBudget() : set;

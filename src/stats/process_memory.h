@@ -28,6 +28,8 @@ uint64_t ResidentBytes();
 
 // The memory that the server may use, by `memory-budget`.
 uint64_t MemoryBudget(const Settings& settings);
+// `max-data-size`, or `maxmemory` if that is 0. Bytes; 0: no limit.
+uint64_t MaxDataSize(const Settings& settings);
 
 // Under a small budget: no huge pages, one arena of the allocator for all threads started from here on, and an earlier
 // return of free pages. This is slower by a tenth; without it, the process takes half as much again as it uses. Call it

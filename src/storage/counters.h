@@ -19,7 +19,7 @@ struct KeyspaceCounters {
   // Fast lane probes that RocksDB could not answer from memory. RocksDB counts them as point reads; they are not.
   ShardedCounter incomplete_probes;
   ShardedCounter expired_keys;      // keys deleted because they had expired
-  ShardedCounter evicted_keys;      // keys of databases in memory that maxmemory-policy chose
+  ShardedCounter evicted_keys;      // keys that maxmemory-policy chose
   ShardedCounter refused_for_room;  // commands refused for min-free-disk
   ShardedCounter changes;           // committed changes, as INFO's rdb_changes_since_last_save counts them
 };

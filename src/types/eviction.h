@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Eviction: deletes keys of a database as `maxmemory-policy` says. Like Redis it samples: of some random keys it
-// deletes the one that suits the policy best (redis.io/docs, "Key eviction").
+// deletes those that suit the policy best (redis.io/docs, "Key eviction").
+//
+// The samples are keys that follow each other from a random position on. Positions are hashes, so they are random keys,
+// and one read of the disk finds many of them. A sample that nobody changed meanwhile is deleted without being read
+// again. The time of the last use is that in the key cache: a key that is not in it counts as unused for longest.
 //
 // Thread: that of the transaction.
 #pragma once

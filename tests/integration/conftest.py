@@ -71,9 +71,16 @@ def redis_server(module_redis_server):
 @pytest.fixture(params=[2, 3], ids=["resp2", "resp3"])
 def pair(request, server, redis_server):
     """The server and a redis-server, both empty; they get the same commands, in either protocol."""
+    with server.client(decode_responses=True) as client:
+        usual = client.config_get("double-format")
+        if usual:
+            client.config_set("double-format", "17-digits")  # as redis-server 7.0
     both = Pair(server, redis_server, request.param)
     yield both
     both.close()
+    if usual and server.is_running():
+        with server.client() as client:
+            client.config_set(*usual.popitem())
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""max-data-size, or maxmemory: what happens when the data on disk reaches it, by maxmemory-policy."""
+
+import os
+
+import pytest
+import redis
+from harness import Server
+from waiting import wait_until
+
+LIMIT_MB = 24
+VALUE_BYTES = 4000
+MEMTABLES = {"memory_budget": "64mb"}
+
+
+def fill(client, first, end, **options):
+    """Sets keys with values that do not compress; returns the number of refused ones."""
+    pipe = client.pipeline(transaction=False)
+    refused = 0
+    for i in range(first, end):
+        pipe.set(f"k:{i}", os.urandom(VALUE_BYTES), **options)
+        if i % 100 == 99:
+            replies = pipe.execute(raise_on_error=False)
+            refused += sum(isinstance(reply, redis.ResponseError) for reply in replies)
+    return refused
+
+
+def is_refused(client):
+    """Whether a small write gets OOM."""
+    try:
+        client.set("more", "x")
+    except redis.ResponseError as error:
+        return "command not allowed when used memory" in str(error)
+    return False
+
+
+def data_size(client):
+    return client.info("cairn")["data_size"]
+
+
+def test_noeviction_refuses_what_may_grow_and_nothing_else():
+    with Server(max_data_size=f"{LIMIT_MB}mb", **MEMTABLES) as server:
+        client = server.client()
+        fill(client, 0, 12000)
+        wait_until(lambda: is_refused(client), "OOM")
+        assert data_size(client) > LIMIT_MB << 20
+        with pytest.raises(redis.ResponseError, match="command not allowed when used memory > .maxmemory."):
+            client.execute_command("SET", "more", "x")
+        with pytest.raises(redis.ResponseError, match="command not allowed when used memory"):
+            client.eval("return redis.call('set', KEYS[1], 'x')", 1, "more")
+        assert client.expire("k:0", 1000) and client.get("k:0") is not None
+        keys = client.dbsize()
+        assert client.delete(*(f"k:{i}" for i in range(keys // 2))) == keys // 2
+        # The number of keys is exact, so deletes count before a compaction has found them.
+        wait_until(lambda: not is_refused(client), "room")
+        client.config_set("max-data-size", "1mb")
+        with pytest.raises(redis.ResponseError, match="command not allowed when used memory"):
+            client.set("more", "y")
+        client.config_set("max-data-size", 0)
+        client.set("more", "y")
+
+
+def test_maxmemory_is_another_name():
+    with Server(**MEMTABLES) as server:
+        client = server.client()
+        client.config_set("maxmemory", 1)
+        with pytest.raises(redis.ResponseError, match="command not allowed when used memory"):
+            client.set("k", "v")
+        with pytest.raises(redis.exceptions.OutOfMemoryError):
+            client.pipeline().set("k", "v").execute()
+        client.config_set("maxmemory", 0)
+        client.set("k", "v")
+        assert client.info("cairn")["max_data_size"] == 0
+
+
+def test_lfu_keeps_what_is_used_and_the_size():
+    with Server(max_data_size=f"{LIMIT_MB}mb", maxmemory_policy="allkeys-lfu", **MEMTABLES) as server:
+        client = server.client()
+        hot = [f"k:{i}" for i in range(500)]
+        subscriber = server.client().pubsub()
+        client.config_set("notify-keyspace-events", "Ee")
+        subscriber.subscribe("__keyevent@0__:evicted")
+        first = refused = 0
+        while first < 20000:
+            refused += fill(client, first, first + 1000)
+            wait_until(lambda: data_size(client) <= LIMIT_MB << 20, "the size")
+            client.mget(hot)
+            first += 1000
+        evicted = client.info("stats")["evicted_keys"]
+        assert evicted == 20000 - refused - client.dbsize() and evicted > 10000
+        kept = sum(value is not None for value in client.mget(hot))
+        assert kept > 450, f"{kept} of the 500 keys that are used"
+        message = None
+        while message is None or message["type"] != "message":
+            message = subscriber.get_message(timeout=10)
+        assert message["data"].startswith(b"k:")
+
+
+def test_volatile_policies_evict_only_keys_with_an_expiry():
+    with Server(max_data_size=f"{LIMIT_MB}mb", maxmemory_policy="volatile-ttl", **MEMTABLES) as server:
+        client = server.client()
+        fill(client, 0, 3000)
+        fill(client, 4000, 8000, ex=100000)
+        wait_until(lambda: data_size(client) <= LIMIT_MB << 20, "the size")
+        assert client.info("stats")["evicted_keys"] > 100
+        # In the end nothing that expires is left, and writes are refused.
+        first = 20000
+        while any(client.exists(f"k:{i}") for i in range(4000, 8000, 97)):
+            fill(client, first, first + 200)
+            first += 200
+        fill(client, first, first + 4000)
+        wait_until(lambda: is_refused(client), "OOM")
+        assert all(client.exists(f"k:{i}") for i in range(0, 3000, 97))
+
+
+def test_a_replica_evicts_what_its_primary_evicts():
+    limits = {"max_data_size": f"{LIMIT_MB}mb", "maxmemory_policy": "allkeys-random", **MEMTABLES}
+    with Server(**limits) as primary, Server(replicaof=f"127.0.0.1 {primary.port}", **limits) as replica:
+        client = primary.client()
+        wait_until(lambda: replica.client().info("replication")["master_link_status"] == "up", "the link")
+        fill(client, 0, 15000)
+        wait_until(lambda: data_size(client) <= LIMIT_MB << 20, "the size")
+        client.wait(1, 10000)
+        copy = replica.client()
+        wait_until(lambda: copy.dbsize() == client.dbsize(), "the same keys")
+        assert copy.info("stats")["evicted_keys"] == 0
+        assert copy.execute_command("DEBUG", "DIGEST") == client.execute_command("DEBUG", "DIGEST")
+
+
+def test_the_limit_holds_after_kill_9():
+    with Server(max_data_size=f"{LIMIT_MB}mb", **MEMTABLES) as server:
+        client = server.client()
+        fill(client, 0, 12000)
+        server.kill9()
+        server.start()
+        client = server.client()
+        wait_until(lambda: is_refused(client), "OOM")
