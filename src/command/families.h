@@ -10,6 +10,7 @@
 namespace cairn {
 
 std::span<const CommandRow> StringCommands();
+std::span<const CommandRow> StringConditionalCommands();
 std::span<const CommandRow> StringEditCommands();
 std::span<const CommandRow> GenericCommands();
 std::span<const CommandRow> DatabaseCommands();

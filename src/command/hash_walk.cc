@@ -40,7 +40,7 @@ Status ReplyAll(CommandContext& ctx, Args& args, Reply& reply, unsigned parts) {
   return Ok();
 }
 
-// HSCAN key cursor [MATCH pattern] [COUNT count]
+// HSCAN key cursor [MATCH pattern] [COUNT count] [NOVALUES]
 Status HScan(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
@@ -52,15 +52,15 @@ Status HScan(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Array(0);
     return Ok();
   }
-  const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/false));
+  const ScanOptions options = TRY(ParseScanOptions(args, ScanOf::kFields));
   std::string pairs;
   Reply found(pairs, reply.protocol(), reply.room());
   size_t shown = 0;
   const auto visit = [&](std::string_view field, std::string_view value) -> Result<bool> {
     if (!options.Matches(field)) return true;
     found.Bulk(field);
-    found.Bulk(value);
-    shown += 2;
+    if (!options.no_values) found.Bulk(value);
+    shown += options.no_values ? 1 : 2;
     return true;
   };
   ReplyScanCursor(reply, TRY(hash.Scan(cursor, options.count, visit)));
@@ -189,7 +189,7 @@ constexpr CommandRow kRows[] = {
     {.name = "hscan", .arity = -3, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = HScan,
      .group = Group::kHash, .since = "2.8.0",
      .summary = "Returns some fields of a hash with their values, and the next cursor.",
-     .complexity = "O(N) with N the count asked for", .syntax = "key cursor [MATCH pattern] [COUNT count]",
+     .complexity = "O(N) with N the count asked for", .syntax = "key cursor [MATCH pattern] [COUNT count] [NOVALUES]",
      .tips = "nondeterministic_output"},
     {.name = "hrandfield", .arity = -2, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)}, .run = HRandField,
      .group = Group::kHash, .since = "6.2.0",

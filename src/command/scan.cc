@@ -17,7 +17,7 @@ namespace {
 // SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]
 Status Scan(CommandContext& ctx, Args& args, Reply& reply) {
   const uint64_t cursor = TRY(ParseScanCursor(args));
-  const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/true));
+  const ScanOptions options = TRY(ParseScanOptions(args, ScanOf::kKeys));
   std::string names;
   Reply found(names, reply.protocol(), reply.room());
   size_t shown = 0;

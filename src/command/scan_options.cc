@@ -40,7 +40,7 @@ Result<uint64_t> ParseScanCursor(Args& args) {
   return cursor;
 }
 
-Result<ScanOptions> ParseScanOptions(Args& args, bool keys) {
+Result<ScanOptions> ParseScanOptions(Args& args, ScanOf of) {
   ScanOptions options;
   while (args.More()) {
     const bool has_value = args.left() >= 2;
@@ -51,10 +51,13 @@ Result<ScanOptions> ParseScanOptions(Args& args, bool keys) {
     } else if (has_value && args.Keyword("match")) {
       options.pattern = args.Bytes();
       options.has_match = options.pattern != "*";
-    } else if (has_value && keys && args.Keyword("type")) {
+    } else if (has_value && of == ScanOf::kKeys && args.Keyword("type")) {
       options.has_type = true;
       const ValueType* const row = FindValueType(args.Bytes());
       options.type = row != nullptr ? row->type : Type::kNone;
+    } else if (args.Keyword("novalues")) {
+      if (of != ScanOf::kFields) args.Fail("ERR NOVALUES option can only be used in HSCAN");
+      options.no_values = true;
     } else {
       args.Fail(errors::kSyntax);
     }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The arguments that SCAN, HSCAN, SSCAN and ZSCAN share: a cursor, then MATCH, COUNT and, for SCAN, TYPE.
+// The arguments that SCAN, HSCAN, SSCAN and ZSCAN share: a cursor, then MATCH, COUNT, for SCAN TYPE, for HSCAN
+// NOVALUES.
 //
 // The cursor and the options are read separately because Redis checks them separately: HSCAN refuses an invalid cursor
 // before it looks the key up, and invalid options only if the key exists.
 //
 //   const uint64_t cursor = TRY(ParseScanCursor(args));
 //   ... look the key up; missing: reply an empty scan and end ...
-//   const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/false));
+//   const ScanOptions options = TRY(ParseScanOptions(args, ScanOf::kMembers));
 //
 // Thread: any; the options view the request's bytes.
 #pragma once
@@ -26,6 +27,7 @@ struct ScanOptions {
   uint64_t count = 10;     // about how many elements to visit; at least 1
   bool has_match = false;  // also false for MATCH *, which filters nothing
   std::string_view pattern;
+  bool no_values = false;  // NOVALUES
   bool has_type = false;
   Type type = Type::kNone;  // kNone with has_type: an unknown type, which matches nothing
 
@@ -36,8 +38,11 @@ struct ScanOptions {
 // Parses a cursor: any number within 64 bits.
 Result<uint64_t> ParseScanCursor(Args& args);
 
-// Parses all remaining arguments. `keys`: TYPE is allowed.
-Result<ScanOptions> ParseScanOptions(Args& args, bool keys);
+// What is scanned: TYPE is an option for keys, NOVALUES for the fields of a hash.
+enum class ScanOf : unsigned char { kKeys, kFields, kMembers };
+
+// Parses all remaining arguments.
+Result<ScanOptions> ParseScanOptions(Args& args, ScanOf of);
 
 // Starts the reply: an array of two, and its first element, the cursor. The caller then writes the array of elements.
 void ReplyScanCursor(Reply& reply, uint64_t cursor);

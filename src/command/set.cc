@@ -119,7 +119,7 @@ Status SScan(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Array(0);
     return Ok();
   }
-  const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/false));
+  const ScanOptions options = TRY(ParseScanOptions(args, ScanOf::kMembers));
   std::string members;
   Reply found(members, reply.protocol(), reply.room());
   size_t shown = 0;

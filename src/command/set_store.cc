@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Commands on several sets: SINTER, SUNION, SDIFF, their STORE forms and SINTERCARD.
+// Commands on several sets: SINTER, SUNION, SDIFF, their STORE and CARD forms.
 //
 // All sets are looked up first, so a key of another type is an error whatever the other sets hold. A missing key is an
 // empty set. An intersection that is only replied is sent while it is computed. All other results are collected first
 // (types/set_builder.h), which also puts integers in ascending order.
+#include <algorithm>
+
 #include "base/number.h"
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
 #include "command/fixed.h"
+#include "types/hyperloglog.h"
 #include "types/set.h"
 #include "types/set_algebra.h"
 #include "types/set_builder.h"
@@ -152,27 +155,105 @@ Status SInter(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// SINTERCARD numkeys key [key ...] [LIMIT limit]
-Status SInterCard(CommandContext& ctx, Args& args, Reply& reply) {
+// The arguments of a command that replies a number of members.
+struct CountOptions {
+  std::span<const std::string_view> names;
+  uint64_t limit = 0;  // 0: no limit
+  bool approx = false;
+};
+
+// numkeys key [key ...] [LIMIT limit], and APPROX if `may_approximate`.
+Result<CountOptions> ParseCountOptions(Args& args, bool may_approximate) {
+  CountOptions options;
   const int64_t count = args.IntegerIn(1, INT64_MAX, "ERR numkeys should be greater than 0");
   TRY(args.Check());
   if (static_cast<uint64_t>(count) > args.left()) {
     return Status::Reply("ERR Number of keys can't be greater than number of args");
   }
-  const auto names = args.all().subspan(args.position(), static_cast<size_t>(count));
-  args.Skip(names.size());
-  int64_t limit = 0;  // 0: no limit
-  while (args.left() >= 2 && args.Keyword("limit")) {
-    limit = args.IntegerIn(0, INT64_MAX, "ERR LIMIT can't be negative");
+  options.names = args.all().subspan(args.position(), static_cast<size_t>(count));
+  args.Skip(options.names.size());
+  while (args.More()) {
+    if (may_approximate && args.Keyword("approx")) {
+      options.approx = true;
+    } else if (args.left() >= 2 && args.Keyword("limit")) {
+      options.limit = static_cast<uint64_t>(args.IntegerIn(0, INT64_MAX, "ERR LIMIT can't be negative"));
+    } else {
+      args.Fail(errors::kSyntax);
+    }
   }
   TRY(args.Done());
+  return options;
+}
 
+// SINTERCARD numkeys key [key ...] [LIMIT limit]
+Status SInterCard(CommandContext& ctx, Args& args, Reply& reply) {
+  const CountOptions options = TRY(ParseCountOptions(args, false));
   Keyspace keys = ctx.keys();
   NamedSets named(keys);
-  TRY(named.Open(names));
-  int64_t found = 0;
-  TRY(Intersect(named, [&](std::string_view) -> Result<bool> { return ++found != limit; }));
-  reply.Integer(found);
+  TRY(named.Open(options.names));
+  uint64_t found = 0;
+  TRY(Intersect(named, [&](std::string_view) -> Result<bool> { return ++found != options.limit; }));
+  reply.Integer(static_cast<int64_t>(found));
+  return Ok();
+}
+
+// The members of all sets that have been visited before.
+class SeenMembers {
+ public:
+  SeenMembers(const Limits& limits, bool approx) : exact_(limits), approx_(approx) {}
+
+  void Add(std::string_view member) {
+    if (approx_) {
+      estimate_.Add(member, /*sparse_max=*/0);
+    } else {
+      exact_.Add(member);
+    }
+  }
+  // Whether at least `limit` members were seen; the estimate is not asked for each member.
+  bool Reaches(uint64_t limit) const { return !approx_ && limit != 0 && exact_.size() >= limit; }
+  uint64_t Count(uint64_t limit) const {
+    const uint64_t count = approx_ ? estimate_.Count().value_or(0) : exact_.size();
+    return limit == 0 ? count : std::min(count, limit);
+  }
+
+ private:
+  SetBuilder exact_;
+  HyperLogLog estimate_;
+  const bool approx_;
+};
+
+// SUNIONCARD numkeys key [key ...] [APPROX] [LIMIT limit]
+Status SUnionCard(CommandContext& ctx, Args& args, Reply& reply) {
+  const CountOptions options = TRY(ParseCountOptions(args, true));
+  Keyspace keys = ctx.keys();
+  NamedSets named(keys);
+  TRY(named.Open(options.names));
+  SeenMembers seen(ctx.limits(), options.approx);
+  for (const Set& set : named.sets()) {
+    if (seen.Reaches(options.limit)) break;
+    TRY(set.ForEach([&](std::string_view member) -> Result<bool> {
+      seen.Add(member);
+      return !seen.Reaches(options.limit);
+    }));
+  }
+  reply.Integer(static_cast<int64_t>(seen.Count(options.limit)));
+  return Ok();
+}
+
+// SDIFFCARD numkeys key [key ...] [LIMIT limit]
+Status SDiffCard(CommandContext& ctx, Args& args, Reply& reply) {
+  const CountOptions options = TRY(ParseCountOptions(args, false));
+  Keyspace keys = ctx.keys();
+  NamedSets named(keys);
+  TRY(named.Open(options.names));
+  uint64_t found = 0;
+  const Set& first = named.sets().front();
+  const auto is_first = [&](std::string_view name) { return name == options.names.front(); };
+  if (std::ranges::none_of(options.names.subspan(1), is_first)) {
+    TRY(SubtractSets(first, named.sets().subspan(1),
+                     [&](std::string_view) -> Result<bool> { return ++found != options.limit; }));
+  }
+  reply.Integer(static_cast<int64_t>(found));
   return Ok();
 }
 
@@ -187,6 +268,13 @@ constexpr CommandRow kRows[] = {
     {.name = "sintercard", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)}, .run = SInterCard,
      .group = Group::kSet, .since = "7.0.0", .summary = "Returns the size of the intersection of sets, up to a limit.",
      .complexity = kInterCost, .syntax = "numkeys key [key ...] [LIMIT limit]"},
+    {.name = "sunioncard", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)}, .run = SUnionCard,
+     .group = Group::kSet, .since = "8.10.0", .summary = "Returns the size of the union of sets, up to a limit.",
+     .complexity = kAllCost, .syntax = "numkeys key [key ...] [APPROX] [LIMIT limit]"},
+    {.name = "sdiffcard", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)}, .run = SDiffCard,
+     .group = Group::kSet, .since = "8.10.0",
+     .summary = "Returns the size of the difference between a set and others, up to a limit.", .complexity = kAllCost,
+     .syntax = "numkeys key [key ...] [LIMIT limit]"},
     {.name = "sinterstore", .arity = -3, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRW | kUpdate), KeysToEnd(kRO | kAccess, 2)}, .run = Fixed<StoreResult, CollectIntersection>,
      .group = Group::kSet, .since = "1.0.0", .summary = "Stores the intersection of sets.", .complexity = kInterCost,

@@ -47,14 +47,10 @@ void EmitDeadline(CommandContext& ctx, std::string_view name, std::string_view v
   if (ctx.is_replicated()) ctx.Replicate({"SET", name, value, "PXAT", std::to_string(expire_ms)});
 }
 
-// Replicates SET with GET as SET without it.
-void ReplicateWithoutGet(CommandContext& ctx, const Args& args) {
-  if (!ctx.is_replicated()) return;
-  std::vector<std::string_view> words(args.all().begin(), args.all().end());
-  words.erase(std::remove_if(words.begin() + 3, words.end(),
-                             [](std::string_view word) { return EqualsIgnoreCase(word, "get"); }),
-              words.end());
-  ctx.Replicate(words);
+// Replicates SET with GET or a condition that holds as SET without them.
+void ReplicatePlainly(CommandContext& ctx, std::string_view name, std::string_view value, bool keep_ttl) {
+  if (keep_ttl) return ctx.Replicate({"SET", name, value, "KEEPTTL"});
+  ctx.Replicate({"SET", name, value});
 }
 
 // GET key
@@ -75,8 +71,10 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   keys.EmitMisses(options.get);
   const Key key = keys.Name(name);
-  const KeyEntry entry = options.get ? TRY(keys.FindTyped(key, Type::kString)) : TRY(keys.Find(key, Access::kPeek));
-  const bool allowed = entry.exists() ? !options.if_missing : !options.if_exists;
+  const bool needs_string = options.get || options.condition.is_set();
+  const KeyEntry entry = needs_string ? TRY(keys.FindTyped(key, Type::kString)) : TRY(keys.Find(key, Access::kPeek));
+  bool allowed = entry.exists() ? !options.if_missing : !options.if_exists;
+  if (options.condition.is_set()) allowed = TRY(Holds(options.condition, keys, key, entry));
   if (options.get) {
     TRY(ReplyText(keys, key, entry, reply));
   } else if (allowed) {
@@ -90,13 +88,14 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
   ctx.Changed(kStringEvent, "set", name);
   if (options.has_expiry) {
     EmitDeadline(ctx, name, value, expire_ms);
-  } else if (options.get) {
-    ReplicateWithoutGet(ctx, args);
+  } else if (needs_string) {
+    ReplicatePlainly(ctx, name, value, options.keep_ttl);
   }
   return Ok();
 }
 
-// SET key value [NX | XX] [GET] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]
+// SET key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET]
+//   [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL]
 Status Set(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() > 3) return SetWithOptions(ctx, args, reply);
   Keyspace keys = ctx.keys();
@@ -105,10 +104,14 @@ Status Set(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
-// Only with GET is the old value read.
+// Only with GET or a condition on it is the old value read.
 uint16_t KeyFlagsOfSet(std::span<const std::string_view> argv) {
-  const auto is_get = [](std::string_view word) { return EqualsIgnoreCase(word, "get"); };
-  const bool reads = std::any_of(argv.begin() + 3, argv.end(), is_get);
+  const auto reads_it = [](std::string_view word) {
+    constexpr std::string_view kWords[] = {"get", "ifeq", "ifne", "ifdeq", "ifdne"};
+    return std::any_of(std::begin(kWords), std::end(kWords),
+                       [word](std::string_view known) { return EqualsIgnoreCase(word, known); });
+  };
+  const bool reads = std::any_of(argv.begin() + 3, argv.end(), reads_it);
   return reads ? kRW | kAccess | kUpdate : kOW | kUpdate;
 }
 
@@ -266,7 +269,8 @@ constexpr CommandRow kRows[] = {
                .notes = "RW and ACCESS due to the optional `GET` argument"}},
      .run = Set, .group = Group::kString, .since = "1.0.0",
      .summary = "Stores a string under a key and replaces any old value.", .complexity = "O(1)",
-     .syntax = "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds "
+     .syntax = "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest] "
+               "[GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds "
                "| PXAT unix-time-milliseconds | KEEPTTL]",
      .key_flags = KeyFlagsOfSet},
     {.name = "setnx", .arity = 3, .flags = kWrite | kDenyOom | kFast, .keys = {OneKey(kOW | kInsert)}, .run = SetNx,

@@ -34,27 +34,54 @@ bool ReadExpiry(Args& args, StringOptions& options) {
   return false;
 }
 
-bool ReadSetWord(Args& args, StringOptions& options) {
+// NX, XX and the conditions on the value exclude each other.
+bool ReadExistence(Args& args, StringOptions& options) {
+  if (options.condition.is_set()) return false;
   if (!options.if_exists && args.Keyword("nx")) return options.if_missing = true;
   if (!options.if_missing && args.Keyword("xx")) return options.if_exists = true;
+  return false;
+}
+
+bool ReadSetWord(Args& args, StringOptions& options) {
+  if (ReadExistence(args, options)) return true;
+  const bool may_compare = !options.if_exists && !options.if_missing && !options.condition.is_set();
+  if (may_compare && ReadValueCondition(args, options.condition)) return true;
   if (args.Keyword("get")) return options.get = true;
   if (!options.has_expiry && args.Keyword("keepttl")) return options.keep_ttl = true;
   return false;
+}
+
+bool ReadMSetExWord(Args& args, StringOptions& options) {
+  if (ReadExistence(args, options)) return true;
+  return !options.has_expiry && args.Keyword("keepttl") && (options.keep_ttl = true);
 }
 
 bool ReadGetExWord(Args& args, StringOptions& options) {
   return !options.has_expiry && args.Keyword("persist") && (options.persist = true);
 }
 
+bool ReadWord(Args& args, OptionsOf command, StringOptions& options) {
+  switch (command) {
+    case OptionsOf::kSet: return ReadSetWord(args, options);
+    case OptionsOf::kGetEx: return ReadGetExWord(args, options);
+    case OptionsOf::kMSetEx: return ReadMSetExWord(args, options);
+    default: return ReadExistence(args, options) || ReadGetExWord(args, options);
+  }
+}
+
 }  // namespace
+
+bool ReadStringOption(Args& args, OptionsOf command, StringOptions& options) {
+  return ReadWord(args, command, options) || ReadExpiry(args, options);
+}
 
 Result<StringOptions> ParseStringOptions(Args& args, OptionsOf command) {
   StringOptions options;
   while (args.More()) {
-    const bool is_word = command == OptionsOf::kSet ? ReadSetWord(args, options) : ReadGetExWord(args, options);
-    if (!is_word && !ReadExpiry(args, options)) args.Fail(errors::kSyntax);
+    if (!ReadStringOption(args, command, options)) args.Fail(errors::kSyntax);
   }
   TRY(args.Done());
+  TRY(CheckValueCondition(options.condition));
   return options;
 }
 

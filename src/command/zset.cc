@@ -199,7 +199,7 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Array(0);
     return Ok();
   }
-  const ScanOptions options = TRY(ParseScanOptions(args, /*keys=*/false));
+  const ScanOptions options = TRY(ParseScanOptions(args, ScanOf::kMembers));
   std::string body;
   Reply elements(body, reply.protocol(), reply.room());
   size_t count = 0;

@@ -12,11 +12,11 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-Result<ScanOptions> Parse(const Words& words, bool keys = true) {
+Result<ScanOptions> Parse(const Words& words, ScanOf of = ScanOf::kKeys) {
   Words argv = {"scan"};
   argv.insert(argv.end(), words.begin(), words.end());
   Args args(argv);
-  return ParseScanOptions(args, keys);
+  return ParseScanOptions(args, of);
 }
 
 Result<uint64_t> ParseCursor(std::string_view text) {
@@ -51,7 +51,7 @@ TEST(ScanOptions, RefuseTheOptionsThatRedisRefuses) {
   EXPECT_EQ(Parse({"count", "0"}).status().text(), errors::kSyntax);
   EXPECT_EQ(Parse({"count", "many"}).status().text(), errors::kNotAnInteger);
   EXPECT_EQ(Parse({"match", "a", "match"}).status().text(), errors::kSyntax);
-  EXPECT_EQ(Parse({"type", "hash"}, /*keys=*/false).status().text(), errors::kSyntax);
+  EXPECT_EQ(Parse({"type", "hash"}, ScanOf::kMembers).status().text(), errors::kSyntax);
 }
 
 // Redis reads cursors with strtoul, so a sign is allowed; some clients rely on an empty cursor being zero.
