@@ -62,12 +62,15 @@ void ReadAggregate(Args& args, Aggregate& aggregate) {
     aggregate = Aggregate::kMin;
   } else if (args.Keyword("max")) {
     aggregate = Aggregate::kMax;
+  } else if (args.Keyword("count")) {
+    aggregate = Aggregate::kCount;
   } else {
     args.Fail(errors::kSyntax);
   }
 }
 
-// Parses [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX] [WITHSCORES] [LIMIT limit], as far as the form allows them.
+// Parses [WEIGHTS weight ...] [AGGREGATE SUM | MIN | MAX | COUNT] [WITHSCORES] [LIMIT limit], as far as the form allows
+// them.
 Status ReadOptions(Args& args, const Form& form, Inputs& inputs) {
   const bool combines = form.operation != Operation::kDiff && form.outcome != Outcome::kCount;
   while (args.More()) {
@@ -161,11 +164,11 @@ constexpr CommandRow kRows[] = {
     {.name = "zunion", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)},
      .run = Fixed<ReplyResult, Operation::kUnion>, .group = Group::kSortedSet, .since = "6.2.0",
      .summary = "Returns the union of sorted sets.", .complexity = kUnionCost,
-     .syntax = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]"},
+     .syntax = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX | COUNT] [WITHSCORES]"},
     {.name = "zinter", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)},
      .run = Fixed<ReplyResult, Operation::kInter>, .group = Group::kSortedSet, .since = "6.2.0",
      .summary = "Returns the intersection of sorted sets.", .complexity = kInterCost,
-     .syntax = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]"},
+     .syntax = "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX | COUNT] [WITHSCORES]"},
     {.name = "zdiff", .arity = -3, .flags = kReadonly, .keys = {CountedKeys(kRO | kAccess, 1)},
      .run = Fixed<ReplyResult, Operation::kDiff>, .group = Group::kSortedSet, .since = "6.2.0",
      .summary = "Returns the difference between the first sorted set and the others.", .complexity = kDiffCost,
@@ -179,12 +182,12 @@ constexpr CommandRow kRows[] = {
      .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = Fixed<StoreResult, Operation::kUnion>,
      .group = Group::kSortedSet, .since = "2.0.0", .summary = "Stores the union of sorted sets.",
      .complexity = kUnionCost,
-     .syntax = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]"},
+     .syntax = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX | COUNT]"},
     {.name = "zinterstore", .arity = -4, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = Fixed<StoreResult, Operation::kInter>,
      .group = Group::kSortedSet, .since = "2.0.0", .summary = "Stores the intersection of sorted sets.",
      .complexity = kInterCost,
-     .syntax = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]"},
+     .syntax = "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX | COUNT]"},
     {.name = "zdiffstore", .arity = -4, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kOW | kUpdate), CountedKeys(kRO | kAccess, 2)}, .run = Fixed<StoreResult, Operation::kDiff>,
      .group = Group::kSortedSet, .since = "6.2.0",

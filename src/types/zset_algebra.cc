@@ -14,7 +14,8 @@ double ZeroIfNan(double score) { return std::isnan(score) ? 0 : score; }
 
 void Combine(double& score, double other, Aggregate aggregate) {
   switch (aggregate) {
-    case Aggregate::kSum: score = ZeroIfNan(score + other); return;
+    case Aggregate::kSum:
+    case Aggregate::kCount: score = ZeroIfNan(score + other); return;
     case Aggregate::kMin:
       if (other < score) score = other;
       return;
@@ -22,6 +23,11 @@ void Combine(double& score, double other, Aggregate aggregate) {
       if (other > score) score = other;
       return;
   }
+}
+
+// What a source contributes to the score of a member that it has with `score`.
+double PartOf(const ZsetSource& source, double score, Aggregate aggregate) {
+  return aggregate == Aggregate::kCount ? source.weight : score * source.weight;
 }
 
 void SortBySize(std::vector<ZsetSource>& sources) {
@@ -104,7 +110,7 @@ Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Ag
   ScoresByMember scores;
   for (ZsetSource& source : sources) {
     TRY(source.ForEach([&](std::string_view member, double score) {
-      score = ZeroIfNan(score * source.weight);
+      score = ZeroIfNan(PartOf(source, score, aggregate));
       const auto found = scores.find(member);
       if (found == scores.end()) {
         scores.emplace(member, score);
@@ -122,11 +128,11 @@ Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, Scor
   if (sources[0].size() == 0) return Ok();
   for (size_t i = 1; i < sources.size(); ++i) TRY(sources[i].Expect(sources[0].size()));
   return sources[0].ForEach([&](std::string_view member, double score) -> Result<bool> {
-    score = ZeroIfNan(score * sources[0].weight);
+    score = ZeroIfNan(PartOf(sources[0], score, aggregate));
     for (size_t i = 1; i < sources.size(); ++i) {
       const std::optional<double> other = TRY(sources[i].Score(member));
       if (!other) return true;
-      Combine(score, *other * sources[i].weight, aggregate);
+      Combine(score, PartOf(sources[i], *other, aggregate), aggregate);
     }
     return visit(member, score);
   });

@@ -52,7 +52,8 @@ class ZsetSource {
   std::optional<ScoresByMember> loaded_;
 };
 
-enum class Aggregate : uint8_t { kSum, kMin, kMax };
+// kCount: the sum of the weights of the sources that have the member, whatever its scores.
+enum class Aggregate : uint8_t { kSum, kMin, kMax, kCount };
 
 // Returns all members of all sources, in a sorted set's order.
 Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Aggregate aggregate);
