@@ -49,11 +49,15 @@ inline Status CheckRoom(const Conditions& conditions, Store& store, bool grows, 
   return Status::Reply(is_full ? kFullDiskText : kLowOnDiskText);
 }
 
-// Checks the limit of the data, of databases in memory or on disk. `grows`: the command may add data.
-inline Status CheckMemory(const Conditions& conditions, Store& store, int db, bool grows) {
-  if (!grows || !conditions.Has(kFullMemory | kFullData)) return Ok();
+// Whether the data has reached its limit, of databases in memory or on disk.
+inline bool IsOutOfMemory(const Conditions& conditions, Store& store, int db) {
+  if (!conditions.Has(kFullMemory | kFullData)) return false;
   const bool in_memory = ModeOfKeyspace(store.databases()[db].keyspace) == StorageMode::kMemory;
-  return conditions.Has(in_memory ? kFullMemory : kFullData) ? Status::Reply(kOomText) : Ok();
+  return conditions.Has(in_memory ? kFullMemory : kFullData);
+}
+// Checks that limit. `grows`: the command may add data.
+inline Status CheckMemory(const Conditions& conditions, Store& store, int db, bool grows) {
+  return grows && IsOutOfMemory(conditions, store, db) ? Status::Reply(kOomText) : Ok();
 }
 
 }  // namespace cairn

@@ -57,7 +57,13 @@ Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
     if (is_gated) TRY(CheckWritable(run.scripting.conditions()));
     TRY(CheckWritable(run.ctx.session(), run.ctx.txn().store()));
     if (read_only) return Status::Reply("ERR Can not execute a script with write flag using *_ro command.");
+    const bool must_fit = is_gated && !(flags & kAllowOom);
+    if (must_fit && IsOutOfMemory(run.scripting.conditions(), run.ctx.txn().store(), run.ctx.session().db)) {
+      return Status::Reply(
+          "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'");
+    }
   }
+  run.allow_oom = says_so && (flags & kAllowOom);
   run.read_only = read_only || (says_so && (flags & kNoWrites));
   return Ok();
 }

@@ -17,7 +17,8 @@ Status CheckState(const ScriptRun& run, const Command& command) {
   if (run.ctx.session().is_primary) return Ok();
   const Conditions& conditions = run.scripting.conditions();
   TRY(CheckWritable(conditions));
-  TRY(CheckMemory(conditions, run.ctx.txn().store(), run.ctx.session().db, command.Has(kDenyOom)));
+  const bool must_fit = command.Has(kDenyOom) && !run.allow_oom;
+  TRY(CheckMemory(conditions, run.ctx.txn().store(), run.ctx.session().db, must_fit));
   if (!conditions.Has(kLowOnDisk)) return Ok();
   return CheckRoom(conditions, run.ctx.txn().store(), command.Has(kDenyOom), command.Has(kLockAll));
 }

@@ -36,6 +36,7 @@ struct ScriptRun {
   const std::span<const std::string_view> argv;
   const bool is_function;
   bool read_only = false;
+  bool allow_oom = false;    // its commands may add data beyond the limit
   int protocol = 2;          // the protocol of replies to the script (redis.setresp)
   bool replicates = true;    // whether its commands are replicated (redis.set_repl)
   bool has_written = false;  // it called a write command, so it cannot be killed

@@ -24,6 +24,8 @@ SizeLimit::SizeLimit(Store& store, Config& config, Conditions& conditions, const
       evictor_(store, config, conditions, notifier, false) {}
 
 void SizeLimit::Watch() {
+  // One look at a time: the last one knows the newest limit.
+  const MutexLock lock(mutex_);
   const uint64_t limit = MaxDataSize(config_.settings());
   if (limit == 0) return conditions_.Set(kFullData, false);
   size_.Refresh(store_);
@@ -31,9 +33,7 @@ void SizeLimit::Watch() {
   if (bytes <= limit) return conditions_.Set(kFullData, false);
   const bool evicts = evictor_.Policy().evicts();
   if (!evicts || is_stuck_ || bytes > limit + limit / kAbove) conditions_.Set(kFullData, true);
-  if (!evicts) return;
-  const MutexLock lock(mutex_);
-  if (stopping_) return;
+  if (!evicts || stopping_) return;
   if (!thread_.joinable()) thread_ = StartThread("size-limit", [this] { Run(); });
   must_look_ = true;
   wake_.NotifyOne();
