@@ -34,6 +34,7 @@ std::span<const CommandRow> ZsetPopCommands();
 std::span<const CommandRow> ZsetRangeCommands();
 std::span<const CommandRow> ZsetStoreCommands();
 std::span<const CommandRow> StreamCommands();
+std::span<const CommandRow> StreamDeleteCommands();
 std::span<const CommandRow> StreamReadCommands();
 std::span<const CommandRow> StreamGroupCommands();
 std::span<const CommandRow> StreamClaimCommands();

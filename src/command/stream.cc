@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Streams as logs: adding entries, reading ranges, deleting and trimming. Reads after an id are in stream_read.cc,
-// consumer groups in stream_group.cc and stream_claim.cc.
+// Streams as logs: adding entries, reading ranges, trimming. Deletion by id is in stream_delete.cc, reads after an id
+// in stream_read.cc, consumer groups in stream_group.cc and stream_claim.cc.
 #include "types/stream.h"
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "command/fixed.h"
 #include "command/named.h"
 #include "command/stream_args.h"
+#include "types/stream_references.h"
 
 namespace cairn {
 namespace {
@@ -42,7 +43,10 @@ struct AddOptions {
   bool trims = false;
   std::optional<int64_t> limit;
   size_t limit_at = 0;      // position of LIMIT; 0: not given
+  size_t rule_at = 0;       // position of MAXLEN or MINID; 0: not given
   size_t threshold_at = 0;  // position of the threshold
+  size_t policy_at = 0;     // position of KEEPREF, DELREF or ACKED; 0: not given
+  ReferencePolicy policy = ReferencePolicy::kKeep;
   StreamTrim trim;
   bool id_given = false;  // else "*"
   bool seq_given = true;  // else "ms-*"
@@ -52,6 +56,7 @@ struct AddOptions {
 // MAXLEN | MINID [= | ~] threshold
 Status ReadTrimRule(Args& args, AddOptions& options, bool by_length) {
   if (options.trims) return Status::Reply(kTwoRules);
+  options.rule_at = args.position() - 1;
   if (args.left() >= 2 && (args.Peek() == "~" || args.Peek() == "=")) {
     options.trim.whole_chunks = args.Bytes() == "~";
   }
@@ -111,6 +116,10 @@ Result<AddOptions> ReadAddOptions(CommandContext& ctx, Args& args, bool adds) {
       if (*options.limit < 0) return Status::Reply(kLimitRange);
     } else if (adds && EqualsIgnoreCase(word, "nomkstream")) {
       options.no_create = true;
+    } else if (const auto policy = ParseReferencePolicy(word)) {
+      if (options.policy_at != 0) return Status::Reply(errors::kSyntax);
+      options.policy_at = args.position() - 1;
+      options.policy = *policy;
     } else if (adds) {
       TRY(ReadAddId(word, options));
       break;
@@ -137,10 +146,37 @@ std::optional<StreamId> ChooseId(const AddOptions& options, StreamId last, int64
   return id > last ? std::optional(id) : std::nullopt;
 }
 
-// Replicates the command with the final id, at position `id_at` if not 0, and the exact result of approximate trimming.
+// What XADD or XTRIM has trimmed.
+struct Trimmed {
+  uint64_t count = 0;
+  std::vector<StreamId> ids;  // only with ACKED: of the entries that had no references
+};
+
+// Trims, and replicates the references that DELREF deletes.
+Result<Trimmed> TrimStream(CommandContext& ctx, Named<Stream>& stream, AddOptions& options) {
+  Trimmed trimmed;
+  if (!options.trims) return trimmed;
+  if (stream.state().groups == 0) options.policy = ReferencePolicy::kKeep;
+  if (options.policy == ReferencePolicy::kKeep) {
+    trimmed.count = TRY(stream.Trim(options.trim));
+    return trimmed;
+  }
+  StreamReferences references = TRY(StreamReferences::Load(stream));
+  trimmed.ids = TRY(references.Trim(stream, options.trim, options.policy));
+  trimmed.count = trimmed.ids.size();
+  if (options.policy == ReferencePolicy::kDrop) {
+    ReplicateReleased(ctx, stream.key.bytes(), references);
+    trimmed.ids.clear();
+  }
+  references.Save();
+  return trimmed;
+}
+
+// Replicates the command with the final id, at position `id_at` if not 0, and the exact result of trimming. A policy
+// for references becomes the changes that it made, so the replica may be older than the policies.
 void Replicate(CommandContext& ctx, const Args& args, const AddOptions& options, const StreamState& state, size_t id_at,
                StreamId id) {
-  if (!ctx.is_replicated()) return;
+  if (!ctx.is_replicated()) return ctx.ReplicateNothing();
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
   const std::string id_text = id.ToString();
   if (id_at != 0) words[id_at] = id_text;
@@ -150,16 +186,23 @@ void Replicate(CommandContext& ctx, const Args& args, const AddOptions& options,
     threshold = options.trim.max_length ? std::to_string(state.count) : first.ToString();
     words[options.threshold_at] = threshold;
     words[options.threshold_at - 1] = "=";
-    const auto limit = words.begin() + static_cast<ptrdiff_t>(options.limit_at);
-    if (options.limit_at != 0) words.erase(limit, limit + 2);
   }
-  ctx.Replicate(words);
+  const bool trims = options.policy != ReferencePolicy::kAcked;
+  std::vector<std::string_view> kept;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool is_limit = options.limit_at != 0 && (i == options.limit_at || i == options.limit_at + 1);
+    const bool is_policy = options.policy_at != 0 && i == options.policy_at;
+    const bool is_rule = options.rule_at != 0 && i >= options.rule_at && i <= options.threshold_at;
+    if (!is_limit && !is_policy && (trims || !is_rule)) kept.push_back(words[i]);
+  }
+  ctx.Replicate(kept);
 }
 
-// XADD key [NOMKSTREAM] [MAXLEN | MINID [= | ~] threshold [LIMIT count]] * | id field value [...]
+// XADD key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [MAXLEN | MINID [= | ~] threshold [LIMIT count]] * | id
+//      field value [...]
 Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view name = args.Bytes();
-  const AddOptions options = TRY(ReadAddOptions(ctx, args, /*adds=*/true));
+  AddOptions options = TRY(ReadAddOptions(ctx, args, /*adds=*/true));
   if (args.left() < 2 || args.left() % 2 != 0) {
     return Status::Reply(errors::WrongArity(ctx.command().full_name()));
   }
@@ -178,31 +221,38 @@ Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
   if (!id) return Status::Reply(kIdTooLow);
   const size_t id_at = args.position() - 1;
   TRY(stream.Append(*id, args.all().subspan(args.position())));
-  const uint64_t trimmed = options.trims ? TRY(stream.Trim(options.trim)) : 0;
+  const Trimmed trimmed = TRY(TrimStream(ctx, stream, options));
   const StreamState state = stream.state();
   TRY(stream.Save());
   ctx.Changed(kStreamEvent, "xadd", name);
-  if (trimmed > 0) ctx.Emit(kStreamEvent, "xtrim", name);
+  if (trimmed.count > 0) ctx.Emit(kStreamEvent, "xtrim", name);
   const bool given = options.id_given && options.seq_given;
-  if (!given || options.trim.whole_chunks) Replicate(ctx, args, options, state, given ? 0 : id_at, *id);
+  if (!given || options.trim.whole_chunks || options.policy_at != 0) {
+    Replicate(ctx, args, options, state, given ? 0 : id_at, *id);
+  }
+  ReplicateIds(ctx, {"XDEL", name}, trimmed.ids);
   ReplyStreamId(reply, *id);
   return Ok();
 }
 
-// XTRIM key MAXLEN | MINID [= | ~] threshold [LIMIT count]
+// XTRIM key MAXLEN | MINID [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]
 Status XTrim(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view name = args.Bytes();
-  const AddOptions options = TRY(ReadAddOptions(ctx, args, /*adds=*/false));
+  AddOptions options = TRY(ReadAddOptions(ctx, args, /*adds=*/false));
   Named<Stream> stream(ctx, name);
   TRY(stream.Open());
-  const uint64_t deleted = TRY(stream.Trim(options.trim));
-  if (deleted > 0) {
+  const Trimmed trimmed = TRY(TrimStream(ctx, stream, options));
+  if (trimmed.count > 0) {
     const StreamState state = stream.state();
     TRY(stream.Save());
-    ctx.Changed(kStreamEvent, "xtrim", name, deleted);
-    if (options.trim.whole_chunks) Replicate(ctx, args, options, state, 0, {});
+    ctx.Changed(kStreamEvent, "xtrim", name, trimmed.count);
+    if (options.policy == ReferencePolicy::kAcked && !trimmed.ids.empty()) {
+      ReplicateIds(ctx, {"XDEL", name}, trimmed.ids);
+    } else if (options.trim.whole_chunks || options.policy_at != 0) {
+      Replicate(ctx, args, options, state, 0, {});
+    }
   }
-  reply.Integer(static_cast<int64_t>(deleted));
+  reply.Integer(static_cast<int64_t>(trimmed.count));
   return Ok();
 }
 
@@ -211,26 +261,6 @@ Status XLen(CommandContext& ctx, Args& args, Reply& reply) {
   Named<Stream> stream(ctx, args.Bytes());
   TRY(stream.Open());
   reply.Integer(static_cast<int64_t>(stream.size()));
-  return Ok();
-}
-
-// XDEL key id [id ...]
-Status XDel(CommandContext& ctx, Args& args, Reply& reply) {
-  Named<Stream> stream(ctx, args.Bytes());
-  TRY(stream.Open());
-  if (!stream.exists()) {
-    reply.Integer(0);
-    return Ok();
-  }
-  std::vector<StreamId> ids;
-  while (args.More()) ids.push_back(TRY(ReadStreamIdArgument(args.Bytes())));
-  int64_t deleted = 0;
-  for (const StreamId id : ids) deleted += TRY(stream.Delete(id)) ? 1 : 0;
-  if (deleted > 0) {
-    TRY(stream.Save());
-    ctx.Changed(kStreamEvent, "xdel", stream.key.bytes(), static_cast<uint64_t>(deleted));
-  }
-  reply.Integer(deleted);
   return Ok();
 }
 
@@ -311,19 +341,17 @@ constexpr CommandRow kRows[] = {
      .run = XAdd, .group = Group::kStream, .since = "5.0.0",
      .summary = "Adds an entry at the end of a stream.",
      .complexity = "O(1) to add, O(N) to trim with N the number of entries deleted",
-     .syntax = "key [NOMKSTREAM] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> "
-               "field value [field value ...]",
+     .syntax = "key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] "
+               "<* | id> field value [field value ...]",
      .tips = "nondeterministic_output"},
     {.name = "xtrim", .arity = -4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)}, .run = XTrim,
      .group = Group::kStream, .since = "5.0.0", .summary = "Deletes entries at the beginning of a stream.",
      .complexity = "O(N) with N the number of entries deleted",
-     .syntax = "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count]", .tips = "nondeterministic_output"},
+     .syntax = "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]",
+     .tips = "nondeterministic_output"},
     {.name = "xlen", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO)}, .run = XLen,
      .group = Group::kStream, .since = "5.0.0", .summary = "Returns the number of entries of a stream.",
      .complexity = "O(1)", .syntax = "key"},
-    {.name = "xdel", .arity = -3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kDelete)}, .run = XDel,
-     .group = Group::kStream, .since = "5.0.0", .summary = "Deletes entries of a stream.",
-     .complexity = "O(1) for each entry", .syntax = "key id [id ...]"},
     {.name = "xrange", .arity = -4, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = Fixed<ReplyRange, false>, .group = Group::kStream, .since = "5.0.0",
      .summary = "Returns the entries within a range of ids.",

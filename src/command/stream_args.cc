@@ -52,6 +52,13 @@ Result<int64_t> ReadStreamNumber(std::string_view text) {
 
 Result<int64_t> ReadStreamCount(std::string_view text) { return std::max<int64_t>(TRY(ReadStreamNumber(text)), 0); }
 
+std::optional<ReferencePolicy> ParseReferencePolicy(std::string_view word) {
+  if (EqualsIgnoreCase(word, "keepref")) return ReferencePolicy::kKeep;
+  if (EqualsIgnoreCase(word, "delref")) return ReferencePolicy::kDrop;
+  if (EqualsIgnoreCase(word, "acked")) return ReferencePolicy::kAcked;
+  return std::nullopt;
+}
+
 Status NoSuchGroup(std::string_view key, std::string_view group, std::string_view context) {
   std::string text = "NOGROUP No such key '";
   text.append(errors::Shown(key));
@@ -89,6 +96,21 @@ void ReplicateNewConsumer(CommandContext& ctx, std::string_view key, const Strea
                           std::string_view consumer) {
   ctx.Changed(kStreamEvent, "xgroup-createconsumer", key);
   ctx.Replicate({"XGROUP", "CREATECONSUMER", key, group.name(), consumer});
+}
+
+void ReplicateIds(CommandContext& ctx, std::vector<std::string_view> words, const std::vector<StreamId>& ids) {
+  if (ids.empty()) return;
+  if (!ctx.is_replicated()) return ctx.ReplicateNothing();
+  std::vector<std::string> texts;
+  for (const StreamId id : ids) texts.push_back(id.ToString());
+  words.insert(words.end(), texts.begin(), texts.end());
+  ctx.Replicate(words);
+}
+
+void ReplicateReleased(CommandContext& ctx, std::string_view key, const StreamReferences& references) {
+  for (const StreamReferences::Group& each : references.groups()) {
+    ReplicateIds(ctx, {"XACK", key, each.group.name()}, each.released);
+  }
 }
 
 void ReplyStreamId(Reply& reply, StreamId id) { reply.Bulk(id.ToString()); }

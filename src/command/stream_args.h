@@ -3,14 +3,17 @@
 // Shared parts of the stream commands: parsing ids and ranges of ids, writing entries.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "command/context.h"
 #include "resp/reply.h"
 #include "types/stream.h"
 #include "types/stream_group.h"
+#include "types/stream_references.h"
 
 namespace cairn {
 
@@ -29,6 +32,9 @@ Result<StreamId> ReadRangeEnd(std::string_view text);
 Result<int64_t> ReadStreamNumber(std::string_view text);
 Result<int64_t> ReadStreamCount(std::string_view text);
 
+// Parses KEEPREF, DELREF or ACKED; nullopt for another word.
+std::optional<ReferencePolicy> ParseReferencePolicy(std::string_view word);
+
 // "NOGROUP No such key 'k' or consumer group 'g'", then `context`.
 Status NoSuchGroup(std::string_view key, std::string_view group, std::string_view context = {});
 // "NOGROUP No such consumer group 'g' for key name 'k'"
@@ -43,6 +49,10 @@ void ReplicateGroupPosition(CommandContext& ctx, std::string_view key, const Str
 // Emits and replicates the creation of a consumer.
 void ReplicateNewConsumer(CommandContext& ctx, std::string_view key, const StreamGroup& group,
                           std::string_view consumer);
+// Replicates a command with the ids behind `words`. Without ids it replicates nothing.
+void ReplicateIds(CommandContext& ctx, std::vector<std::string_view> words, const std::vector<StreamId>& ids);
+// Replicates that entries are no longer pending: as XACK, for each group.
+void ReplicateReleased(CommandContext& ctx, std::string_view key, const StreamReferences& references);
 
 void ReplyStreamId(Reply& reply, StreamId id);
 // Replies with an array of the id and an array of fields and values.

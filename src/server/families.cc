@@ -42,7 +42,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       ReplicationCommands(), LatencyCommands(),
       LolwutCommands(),      ModuleCommands(),
       ClusterCommands(),     CompactionCommands(),
-      BackupCommands(),
+      BackupCommands(),      StreamDeleteCommands(),
   };
   return families;
 }

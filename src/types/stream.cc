@@ -275,22 +275,48 @@ Result<StreamId> LastOf(StreamId base, std::string_view chunk) {
 
 }  // namespace
 
+Result<Stream::ChunkTrim> Stream::JudgeChunk(const StreamTrim& trim, uint64_t left, uint64_t deleted, StreamId base,
+                                             std::string_view chunk) {
+  if (trim.max_length ? left <= *trim.max_length : base >= trim.min_id) return ChunkTrim::kStop;
+  const uint64_t count = StreamChunkReader(base, chunk).count();
+  if (count > left) return Status::Corruption("stream: the count is too low");
+  if (trim.limit != 0 && deleted + count > trim.limit) return ChunkTrim::kStop;
+  const bool all = trim.max_length ? left - count >= *trim.max_length : TRY(LastOf(base, chunk)) < trim.min_id;
+  if (all) return ChunkTrim::kAll;
+  return trim.whole_chunks ? ChunkTrim::kStop : ChunkTrim::kPart;
+}
+
+Result<std::vector<StreamId>> Stream::FindTrimmed(const StreamTrim& trim,
+                                                  const std::function<Result<bool>(StreamId)>& may_go) const {
+  std::vector<StreamId> ids;
+  if (state_.count == 0) return ids;
+  const StreamId end = state_.tail.IsZero() ? kLastStreamId : state_.tail;
+  StreamChunkWalk walk(txn(), rows_, state_.head, end, Direction::kForward);
+  for (; walk.Valid(); walk.Next()) {
+    const uint64_t left = state_.count - ids.size();
+    if (TRY(JudgeChunk(trim, left, ids.size(), walk.base(), walk.chunk())) == ChunkTrim::kStop) return ids;
+    StreamChunkReader reader(walk.base(), walk.chunk());
+    while (reader.Next()) {
+      const StreamId id = reader.entry().id;
+      if (trim.max_length ? state_.count - ids.size() <= *trim.max_length : id >= trim.min_id) return ids;
+      if (TRY(may_go(id))) ids.push_back(id);
+    }
+    TRY(reader.TakeStatus());
+  }
+  TRY(walk.TakeStatus());
+  return ids;
+}
+
 Result<uint64_t> Stream::Trim(const StreamTrim& trim) {
   if (state_.count == 0) return uint64_t{0};
   const StreamId end = state_.tail.IsZero() ? kLastStreamId : state_.tail;
   StreamChunkWalk walk(txn(), rows_, state_.head, end, Direction::kForward);
   uint64_t deleted = 0;
   for (; walk.Valid(); walk.Next()) {
-    if (trim.max_length ? state_.count <= *trim.max_length : walk.base() >= trim.min_id) break;
+    const ChunkTrim judged = TRY(JudgeChunk(trim, state_.count, deleted, walk.base(), walk.chunk()));
+    if (judged == ChunkTrim::kPart) deleted += TRY(TrimWithin(trim, walk.base(), walk.chunk()));
+    if (judged != ChunkTrim::kAll) break;
     const uint64_t count = StreamChunkReader(walk.base(), walk.chunk()).count();
-    if (count > state_.count) return Status::Corruption("stream: the count is too low");
-    if (trim.limit != 0 && deleted + count > trim.limit) break;
-    const bool all = trim.max_length ? state_.count - count >= *trim.max_length
-                                     : TRY(LastOf(walk.base(), walk.chunk())) < trim.min_id;
-    if (!all) {
-      if (!trim.whole_chunks) deleted += TRY(TrimWithin(trim, walk.base(), walk.chunk()));
-      break;
-    }
     DropChunk(walk.base());
     state_.count -= count;
     deleted += count;

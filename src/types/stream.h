@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "encoding/record.h"
@@ -97,6 +98,10 @@ class Stream {
   Result<bool> Delete(StreamId id);
   // Returns the number of entries deleted.
   Result<uint64_t> Trim(const StreamTrim& trim);
+  // Returns the ids of the entries that `trim` selects and for which `may_go` returns true, in order. An entry that may
+  // not go counts as part of the length that is left, and the search continues behind it.
+  Result<std::vector<StreamId>> FindTrimmed(const StreamTrim& trim,
+                                            const std::function<Result<bool>(StreamId)>& may_go) const;
 
   // Writes the record. REQUIRES: exists().
   Status Save();
@@ -112,6 +117,10 @@ class Stream {
   Status FindFirst();
   Status SetFirst(StreamId base, std::string_view chunk);
   void SetEmpty();
+  // How much of a chunk `trim` selects, when `left` entries are left and `deleted` ones were deleted before it.
+  enum class ChunkTrim : uint8_t { kStop, kPart, kAll };
+  static Result<ChunkTrim> JudgeChunk(const StreamTrim& trim, uint64_t left, uint64_t deleted, StreamId base,
+                                      std::string_view chunk);
   Result<uint64_t> TrimWithin(const StreamTrim& trim, StreamId base, std::string_view chunk);
 
   Keyspace* keys_;
