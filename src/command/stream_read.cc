@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/number.h"
@@ -32,6 +33,10 @@ constexpr std::string_view kNoGroup = "ERR Missing GROUP option for XREADGROUP";
 constexpr std::string_view kDollar =
     "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of "
     "this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would "
+    "just return an empty result set.";
+constexpr std::string_view kPlus =
+    "ERR The + ID is meaningless in the context of XREADGROUP: you want to read the history of "
+    "this consumer by specifying a proper ID, or use the > ID to get new messages. The + ID would "
     "just return an empty result set.";
 constexpr std::string_view kGreater =
     "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> "
@@ -124,13 +129,31 @@ class StreamsReply {
   size_t count_ = 0;
 };
 
-// The ids after which to read, one for each stream; none for a missing stream with `$`.
+// The id right before the stream's last entry, or 0-0 if there is no entry. For a client that was blocked (`again`), a
+// key of another type has none.
+Result<StreamId> BeforeLastEntry(Keyspace& keys, const Key& key, bool again) {
+  KeyEntry entry = TRY(keys.Find(key));
+  if (entry.exists() && entry.type() != Type::kStream) {
+    return again ? Result<StreamId>(StreamId{}) : Status::Reply(errors::kWrongType);
+  }
+  Stream stream(keys, key);
+  TRY(stream.Open(std::move(entry)));
+  if (stream.size() == 0) return StreamId{};
+  return PreviousStreamId(TRY(stream.LastEntryId())).value_or(StreamId{});
+}
+
+// The ids after which to read, one for each stream; none for a missing stream with `$`. A client that is blocked with
+// `+` gets the entry that is the last one when it wakes.
 Result<std::vector<StreamId>> ReadIds(CommandContext& ctx, const Args& args, const ReadRequest& request, bool again) {
   Keyspace keys = ctx.keys();
   std::vector<StreamId> ids;
   for (size_t i = 0; i < request.streams; ++i) {
     const std::string_view text = request.IdText(args, i);
     const Key key = keys.Name(request.KeyName(args, i));
+    if (text == "+") {
+      ids.push_back(TRY(BeforeLastEntry(keys, key, again)));
+      continue;
+    }
     if (again) {
       ids.push_back(TRY(ReadStreamIdArgument(text)));
       continue;
@@ -204,6 +227,7 @@ Status CheckGroups(CommandContext& ctx, const Args& args, const ReadRequest& req
     }
     const std::string_view text = request.IdText(args, i);
     if (text == "$") return Status::Reply(kDollar);
+    if (text == "+") return Status::Reply(kPlus);
     if (text != ">") TRY(ReadStreamIdArgument(text));
   }
   return Ok();

@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+import redis
 from waiting import wait_for_blocked
 
 REFUSED = """
@@ -296,6 +297,39 @@ def test_xread_blocks_until_a_new_entry(server, r, created):
     thread.join(60)
     assert answers[0][0][0] == b"s"
     assert answers[0][0][1][0] == [b"2-1", [b"new", b"2"]]
+
+
+def test_xread_plus_reads_the_last_entry(r):
+    """The id + of Redis 7.4 and later. An entry that XDEL deleted is not the last one."""
+    assert r.xread({"s": "+"}) in (None, [], {})
+    for n in ("1-0", "2-0", "3-0", "3-18446744073709551615"):
+        r.xadd("s", {"f": n}, id=n)
+    r.xadd("t", {"f": 1}, id="5-0")
+
+    def read(*words):
+        return r.execute_command("XREAD", *words)
+
+    last = [[b"s", [(b"3-18446744073709551615", {b"f": b"3-18446744073709551615"})]]]
+    assert read("COUNT", 3, "BLOCK", 10, "STREAMS", "s", "+") == last
+    assert [name for name, _ in read("STREAMS", "s", "t", "nosuch", "+", "+", "+")] == [b"s", b"t"]
+    r.xdel("s", "3-18446744073709551615", "3-0")
+    assert read("STREAMS", "s", "+")[0][1][0][0] == b"2-0"
+    r.xtrim("s", maxlen=0, approximate=False)
+    assert read("STREAMS", "s", "+") in (None, [], {})
+    r.set("text", "x")
+    with pytest.raises(redis.ResponseError, match="WRONGTYPE"):
+        read("STREAMS", "text", "+")
+    r.xgroup_create("t", "g", "0")
+    with pytest.raises(redis.ResponseError, match="The [+] ID is meaningless in the context of XREADGROUP"):
+        r.execute_command("XREADGROUP GROUP g c STREAMS t +")
+
+
+def test_xread_plus_blocks_on_an_empty_stream(server, r):
+    thread, answers = blocked(server, "xread", "block", "20000", "streams", "s", "+")
+    with r.pipeline(transaction=True) as both:
+        both.xadd("s", {"f": 1}, id="1-0").xadd("s", {"f": 2}, id="2-0").execute()
+    thread.join(60)
+    assert answers == [[[b"s", [[b"2-0", [b"f", b"2"]]]]]]
 
 
 def test_every_blocked_reader_is_served(server, r):
