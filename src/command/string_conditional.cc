@@ -257,7 +257,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Deletes a key, if a condition holds for the string under it.",
      .complexity = "O(N) with N the length of the string, O(1) without a digest",
      .syntax = "key [IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest]"},
-    {.name = "delifeq", .arity = 3, .flags = kWrite | kFast, .keys = {OneKey(kRW | kDelete)}, .run = DelIfEq,
+    {.name = "delifeq", .arity = 3, .flags = kWrite | kFast, .keys = {OneKey(kRM | kDelete)}, .run = DelIfEq,
      .group = Group::kString, .since = "9.0.0", .summary = "Deletes a key if the string under it has a value.",
      .complexity = "O(1)", .syntax = "key value"},
     {.name = "digest", .arity = 2, .flags = kReadonly | kFast, .keys = {OneKey(kRO | kAccess)}, .run = Digest,
