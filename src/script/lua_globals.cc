@@ -6,6 +6,16 @@
 #include "script/sandbox.h"
 
 namespace cairn {
+namespace {
+
+// Names the API on the top of the stack `redis` and, as in Valkey, `server` in the table below it. Pops the API.
+void SetApi(lua_State* L) {
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "server");
+  lua_setfield(L, -2, "redis");
+}
+
+}  // namespace
 
 LuaGlobals::LuaGlobals(lua_State* L) : state_(L) {
   OpenLibraries(L);
@@ -15,7 +25,7 @@ LuaGlobals::LuaGlobals(lua_State* L) : state_(L) {
   PushLoadApi(L);
   RefuseUnknownFields(L);
   Protect(L);
-  lua_setfield(L, -2, "redis");
+  SetApi(L);
   RefuseUnknownFields(L);
   load_table_ = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_settop(L, 0);
@@ -33,7 +43,7 @@ LuaGlobals::Protected LuaGlobals::Make(void (*push_redis)(lua_State*)) {
   }
   push_redis(L);
   Protect(L);
-  lua_setfield(L, -2, "redis");
+  SetApi(L);
   Protected made;
   lua_pushvalue(L, -1);
   made.table = luaL_ref(L, LUA_REGISTRYINDEX);

@@ -311,6 +311,11 @@ void AddVersion(lua_State* L) {
   PushText(L, kScriptRedisVersion);
   lua_setfield(L, -2, "REDIS_VERSION");
   SetNumber(L, "REDIS_VERSION_NUM", kScriptRedisVersionNumber);
+  PushText(L, "redis");  // as in HELLO and INFO
+  lua_setfield(L, -2, "SERVER_NAME");
+  PushText(L, kScriptRedisVersion);
+  lua_setfield(L, -2, "SERVER_VERSION");
+  SetNumber(L, "SERVER_VERSION_NUM", kScriptRedisVersionNumber);
 }
 
 }  // namespace

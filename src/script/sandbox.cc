@@ -3,6 +3,7 @@
 
 #include <climits>
 #include <cmath>
+#include <ctime>
 
 #include "script/lua_vm.h"
 
@@ -15,7 +16,8 @@ const char kShownKey = 0;
 
 constexpr char kReadonlyText[] = "Attempt to modify a readonly table";
 constexpr const char* kRemoved[] = {"dofile", "loadfile", "print", "newproxy", "setfenv", "getfenv"};
-constexpr const char* kProtected[] = {"string", "table", "math", "coroutine", "cjson", "cmsgpack", "bit", "struct"};
+constexpr const char* kProtected[] = {"string",   "table", "math",   "coroutine", "cjson",
+                                      "cmsgpack", "bit",   "struct", "os"};
 
 void* KeyOf(const char& key) { return const_cast<char*>(&key); }
 
@@ -295,6 +297,21 @@ int SeedRandom(lua_State* L) {
   return 0;
 }
 
+// ---- time
+
+// The processor time of the process. Scripts measure with it, as in Valkey; the rest of the library is left out.
+int Clock(lua_State* L) {
+  lua_pushnumber(L, static_cast<lua_Number>(std::clock()) / CLOCKS_PER_SEC);
+  return 1;
+}
+
+int OpenOs(lua_State* L) {
+  lua_newtable(L);
+  lua_pushcfunction(L, Clock);
+  lua_setfield(L, -2, "clock");
+  return 1;
+}
+
 void Open(lua_State* L, const char* name, lua_CFunction open) {
   lua_pushcfunction(L, open);
   lua_pushstring(L, name);
@@ -416,6 +433,7 @@ void OpenLibraries(lua_State* L) {
   OpenAs(L, "bit", OpenBit);
   OpenAs(L, "struct", OpenStruct);
   OpenAs(L, "cmsgpack", OpenMsgpack);
+  OpenAs(L, "os", OpenOs);
   ReplaceBaseFunctions(L);
   for (const char* name : kProtected) {
     lua_getglobal(L, name);

@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kFull =
     "OOM the scripts of SCRIPT LOAD have reached their memory limit; SCRIPT FLUSH frees it";
 
+constexpr std::string_view kNoSuchScript = "NOSCRIPT No matching script.";
+
 // SCRIPT LOAD script
 Status Load(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   TRY(CheckSize(ctx, args, args[2]));
@@ -39,6 +41,14 @@ Status Exists(Scripting& scripting, CommandContext&, Args& args, Reply& reply) {
   for (size_t i = 2; i < args.size(); ++i) {
     reply.Integer(scripting.cache().Find(LowerCase(args[i])) != nullptr);
   }
+  return Ok();
+}
+
+// SCRIPT SHOW sha1
+Status Show(Scripting& scripting, CommandContext&, Args& args, Reply& reply) {
+  const auto script = scripting.cache().Find(LowerCase(args[2]));
+  if (script == nullptr) return Status::Reply(kNoSuchScript);
+  reply.Bulk(script->body);
   return Ok();
 }
 
@@ -79,6 +89,8 @@ constexpr std::string_view kHelp[] = {
     "    Kill the script that has been running for too long, unless it has written.",
     "LOAD <script>",
     "    Add a script to the cache without running it.",
+    "SHOW <sha1>",
+    "    Return the text of a script in the cache.",
 };
 
 constexpr auto kGroup = Group::kScripting;
@@ -92,6 +104,8 @@ constexpr CommandRow kSubRows[] = {
     {.name = "exists", .arity = -3, .flags = kNoScript, .run = With<Exists>, .group = kGroup, .since = "2.6.0",
      .summary = "Returns which scripts are in the cache.", .complexity = "O(N) with N the number of scripts",
      .syntax = "sha1 [sha1 ...]", .tips = "request_policy:all_shards response_policy:agg_logical_and"},
+    {.name = "show", .arity = 3, .flags = kNoScript | kStale, .run = With<Show>, .group = kGroup, .since = "8.0.0",
+     .summary = "Returns the text of a script in the cache.", .complexity = "O(1)", .syntax = "sha1"},
     {.name = "flush", .arity = -2, .flags = kNoScript, .run = With<Flush>, .group = kGroup, .since = "2.6.0",
      .summary = "Removes all scripts from the cache.", .complexity = "O(N) with N the number of scripts",
      .syntax = "[ASYNC | SYNC]", .tips = kAllNodes},

@@ -42,8 +42,10 @@ REPLIES = [
     "return {cmsgpack.unpack(cmsgpack.pack(1, 'two', {3,{4}}))}",
     "return {cmsgpack.unpack_one(cmsgpack.pack(1, 2))}", "return {cmsgpack.unpack_limit(cmsgpack.pack(1, 2, 3), 2)}",
     "return {bit.band(0xff, 0x0f), bit.bor(1, 8), bit.bxor(3, 1), bit.lshift(1, 4), bit.tohex(255, -4)}",
-    "return #tostring({}) > 0", "local t = {} for k in pairs(redis) do t[#t+1] = k end table.sort(t) return t",
-    "local t = {} for k in pairs(_G) do if k:sub(1, 2) ~= '__' then t[#t+1] = k end end table.sort(t) return t",
+    "return #tostring({}) > 0",
+    "local t = {} for k in pairs(redis) do if k:sub(1, 7) ~= 'SERVER_' then t[#t+1] = k end end table.sort(t) return t",
+    "local t = {} for k in pairs(_G) do if k:sub(1, 2) ~= '__' and k ~= 'server' and k ~= 'os' then t[#t+1] = k end "
+    "end table.sort(t) return t",
     "return ('abc'):upper()", "return select('#', pcall(error, 'x'))",
     "local ok, e = pcall(redis.call, 'incr', 'h') return {ok, e}",
     "local ok, e = pcall(error, {err='ERR mine'}) return {ok, e}",
@@ -349,3 +351,25 @@ def test_a_script_that_has_written_cannot_be_killed_but_the_server_can_be_stoppe
             thread.join(60)
         server.start()
         assert server.client().mget("before", "k") == [b"1", None]
+
+
+def test_scripts_and_functions_know_valkeys_names(newer_pair):
+    for script in ("return server.call('echo', 'a')", "return tostring(server == redis)", "return server.REPL_ALL",
+                   "return server.REDIS_VERSION", "return type(server.SERVER_NAME)",
+                   "return type(os.clock())", "return os.clock() >= 0",
+                   "local t = {} for k in pairs(os) do t[#t+1] = k end return t"):
+        newer_pair("eval", script, "0")
+    newer_pair("function", "load", "replace", "#!lua name=l\nserver.register_function('f', function() "
+               "return {server.call('echo', 'b'), type(server.SERVER_NAME), type(os.clock())} end)")
+    newer_pair("fcall", "f", "0")
+    newer_pair("function", "flush")
+
+
+def test_show_returns_the_text_of_a_script(newer_pair):
+    digest = newer_pair.ours("script", "load", "return 'shown'")[1]
+    newer_pair.theirs("script", "load", "return 'shown'")
+    newer_pair("script", "show", digest)
+    newer_pair("script", "show", digest.upper())
+    newer_pair("script", "show", "0" * 40)
+    newer_pair("script", "show")
+    newer_pair("script", "show", digest, "x")
