@@ -17,6 +17,7 @@
 #include "client/tracking_commands.h"
 #include "command/help.h"
 #include "command/parts.h"
+#include "config/settings.h"
 
 namespace cairn {
 namespace {
@@ -74,15 +75,17 @@ Status ClientInfo(CommandContext& ctx, Args&, Reply& reply) {
   return Ok();
 }
 
-// CLIENT LIST [TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]
+FilterContext ContextOf(const ClientParts& parts) { return {parts.users, parts.settings.databases}; }
+
+// CLIENT LIST [option value ...]
 Status ClientList(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
-  const ClientFilter filter = TRY(ParseListFilter(args));
+  const ClientFilter filter = TRY(ParseListFilter(args, ContextOf(parts)));
   const int64_t now_us = MonotonicUs();
   std::string lines;
   for (const auto& session : parts.clients.All()) {
     const bool is_gone = session->close == CloseRequest::kNow && session.get() != &ctx.session();
-    if (!is_gone && filter.Matches(*session, ctx.session().id())) {
+    if (!is_gone && filter.Matches(*session, ctx.session().id(), now_us)) {
       lines.append(ClientLine(*session, ctx.table(), now_us)).append("\n");
     }
   }
@@ -90,13 +93,18 @@ Status ClientList(const ClientParts& parts, CommandContext& ctx, Args& args, Rep
   return Ok();
 }
 
+bool MeansPrimary(const ClientFilter& filter) {
+  return filter.required.type == ClientType::kPrimary && filter.excluded.type != ClientType::kPrimary;
+}
+
 // Closes every client that matches the filter; the caller's own connection closes after its reply.
 int64_t KillMatching(const ClientParts& parts, CommandContext& ctx, const ClientFilter& filter) {
   int64_t killed = 0;
-  if (filter.type == ClientFilter::Type::kPrimary && parts.break_primary_link()) ++killed;
+  if (MeansPrimary(filter) && parts.break_primary_link()) ++killed;
   const uint64_t my_id = ctx.session().id();
+  const int64_t now_us = MonotonicUs();
   for (const auto& session : parts.clients.All()) {
-    if (!filter.Matches(*session, my_id)) continue;
+    if (!filter.Matches(*session, my_id, now_us)) continue;
     ++killed;
     if (session->id() == my_id) {
       session->close = CloseRequest::kAfterReply;
@@ -112,12 +120,13 @@ int64_t KillMatching(const ClientParts& parts, CommandContext& ctx, const Client
 Status ClientKill(const ClientParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   if (args.left() == 1) {  // the old syntax
-    const ClientFilter filter{.peer = std::string(args.Bytes()), .skip_me = false};
+    ClientFilter filter{.skip_me = false};
+    filter.required.peer = args.Bytes();
     if (KillMatching(parts, ctx, filter) == 0) return Status::Reply("ERR No such client");
     reply.Ok();
     return Ok();
   }
-  const ClientFilter filter = TRY(ParseKillFilter(args, parts.users));
+  const ClientFilter filter = TRY(ParseKillFilter(args, ContextOf(parts)));
   reply.Integer(KillMatching(parts, ctx, filter));
   return Ok();
 }
@@ -222,10 +231,13 @@ constexpr std::string_view kHelp[] = {
     "KILL <ip:port>",
     "    Close the connection from this address.",
     "KILL <option> <value> [<option> <value> ...]",
-    "    Close connections: ADDR and LADDR <ip:port>, ID <id>, TYPE <type>, USER <name>,",
-    "    SKIPME <yes | no> whether to keep this connection (default: yes).",
-    "LIST [TYPE <type> | ID <id> [<id> ...]]",
-    "    Show a line for every connection, or for the selected ones.",
+    "    Close connections: ADDR and LADDR <ip:port>, IP <ip>, ID <id> [<id> ...], TYPE <type>,",
+    "    USER <name>, NAME <name>, LIB-NAME <name>, LIB-VER <version>, DB <db>, FLAGS <letters>,",
+    "    CAPA <letters>, each also with NOT- before it; MAXAGE <seconds> of an older connection,",
+    "    IDLE <seconds>, SKIPME <yes | no> whether to keep this connection (default: yes).",
+    "LIST [<option> <value> [<option> <value> ...]]",
+    "    Show a line for every connection, or for those that the options of KILL select",
+    "    (SKIPME: no).",
     "NO-EVICT <ON | OFF>",
     "    Never close this connection because of maxmemory-clients.",
     "NO-TOUCH <ON | OFF>",
@@ -268,12 +280,23 @@ constexpr CommandRow kSubcommandRows[] = {
      .summary = "Returns a line about the connection.", .complexity = "O(1)", .tips = "nondeterministic_output"},
     {.name = "list", .arity = -2, .flags = kOthers, .run = With<ClientList>, .group = kGroup, .since = "2.4.0",
      .summary = "Returns a line about each connection.", .complexity = "O(N) with N the number of connections",
-     .syntax = "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]",
+     .syntax = "[TYPE <NORMAL | MASTER | PRIMARY | SLAVE | REPLICA | PUBSUB>] [ID client-id [client-id ...]] [USER "
+               "username] [ADDR ip:port] [LADDR ip:port] [SKIPME <YES | NO>] [MAXAGE maxage] [NAME name] [IDLE idle] "
+               "[FLAGS flags] [LIB-NAME lib-name] [LIB-VER lib-ver] [DB db] [CAPA capa] [IP ip] [NOT-TYPE <NORMAL | "
+               "MASTER | PRIMARY | SLAVE | REPLICA | PUBSUB>] [NOT-ID not-client-id [not-client-id ...]] [NOT-USER "
+               "not-username] [NOT-ADDR ip:port] [NOT-LADDR ip:port] [NOT-NAME not-name] [NOT-FLAGS not-flags] "
+               "[NOT-LIB-NAME not-lib-name] [NOT-LIB-VER not-lib-ver] [NOT-DB not-db] [NOT-CAPA not-capa] [NOT-IP "
+               "not-ip]",
      .tips = "nondeterministic_output"},
     {.name = "kill", .arity = -3, .flags = kOthers, .run = With<ClientKill>, .group = kGroup, .since = "2.4.0",
      .summary = "Closes connections.", .complexity = "O(N) with N the number of connections",
-     .syntax = "<ip:port | <ID client-id | TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB> | USER username | ADDR "
-               "ip:port | LADDR ip:port | SKIPME <YES | NO>> [...]>"},
+     .syntax = "<ip:port | <ID client-id [client-id ...] | TYPE <NORMAL | MASTER | PRIMARY | SLAVE | REPLICA | PUBSUB> "
+               "| USER username | ADDR ip:port | LADDR ip:port | SKIPME <YES | NO> | MAXAGE maxage | NAME name | IDLE "
+               "idle | FLAGS flags | LIB-NAME lib-name | LIB-VER lib-ver | DB db | CAPA capa | IP ip | NOT-TYPE "
+               "<NORMAL | MASTER | PRIMARY | SLAVE | REPLICA | PUBSUB> | NOT-ID not-client-id [not-client-id ...] | "
+               "NOT-USER not-username | NOT-ADDR ip:port | NOT-LADDR ip:port | NOT-NAME not-name | NOT-FLAGS "
+               "not-flags | NOT-LIB-NAME not-lib-name | NOT-LIB-VER not-lib-ver | NOT-DB not-db | NOT-CAPA not-capa | "
+               "NOT-IP not-ip> [...]>"},
     {.name = "reply", .arity = 3, .flags = kOwn, .run = ClientReply, .group = kGroup, .since = "3.2.0",
      .summary = "Sets whether the connection gets replies.", .complexity = "O(1)", .syntax = "<ON | OFF | SKIP>"},
     {.name = "no-evict", .arity = 3, .flags = kOthers, .run = With<ClientNoEvict>, .group = kGroup, .since = "7.0.0",

@@ -27,7 +27,14 @@ class FieldWriter {
 // replies in one buffer, and shows the bytes beyond one block as the list.
 constexpr uint64_t kReplyBlockBytes = 16 * 1024;
 
-std::string Flags(const Session& session) {
+std::string_view LastCommand(const Session& session, const CommandTable& table) {
+  const Command* command = table.ByIndex(session.activity.last_command);
+  return command == nullptr ? std::string_view("NULL") : std::string_view(command->full_name());
+}
+
+}  // namespace
+
+std::string ClientFlags(const Session& session) {
   std::string flags;
   if (session.is_monitor) flags.push_back('O');
   if (session.is_replica) flags.push_back('S');
@@ -45,13 +52,6 @@ std::string Flags(const Session& session) {
   if (session.no_touch) flags.push_back('T');
   return flags.empty() ? "N" : flags;
 }
-
-std::string_view LastCommand(const Session& session, const CommandTable& table) {
-  const Command* command = table.ByIndex(session.activity.last_command);
-  return command == nullptr ? std::string_view("NULL") : std::string_view(command->full_name());
-}
-
-}  // namespace
 
 std::string ClientLine(Session& session, const CommandTable& table, int64_t now_us) {
   const uint64_t query_bytes = session.memory.query_buffer_bytes;
@@ -73,7 +73,7 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("name", session.names.name)
       .Add("age", (now_us - session.activity.created_us) / 1000000)
       .Add("idle", (now_us - session.activity.last_active_us) / 1000000)
-      .Add("flags", Flags(session))
+      .Add("flags", ClientFlags(session))
       .Add("db", session.db)
       .Add("sub", subscriptions(ChannelKind::kChannel))
       .Add("psub", subscriptions(ChannelKind::kPattern))
@@ -97,7 +97,8 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("redir", session.shown.redirect)
       .Add("resp", session.shown.protocol)
       .Add("lib-name", session.names.lib_name)
-      .Add("lib-ver", session.names.lib_version);
+      .Add("lib-ver", session.names.lib_version)
+      .Add("tot-cmds", static_cast<int64_t>(session.activity.commands));
   return line.Take();
 }
 

@@ -19,6 +19,7 @@ class Monitors;
 class PubSub;
 class Tracking;
 class Users;
+struct Settings;
 
 struct AclParts {
   Config& config;
@@ -36,6 +37,7 @@ struct ConnectionParts {
 };
 
 struct ClientParts {
+  const Settings& settings;
   ClientRegistry& clients;
   ClientMemory& memory;
   ClientPause& pause;

@@ -126,7 +126,7 @@ Server::CommandParts::CommandParts(Server& s)
     : backups(std::make_unique<Backups>(s.store_->engine())), cache_warmup(std::make_unique<CacheWarmup>(*s.store_)),
       acl{*s.config_, s.clients_.users, s.clients_.access_log, s.clients_.registry, s.clients_.pubsub},
       connection{s.clients_.users, s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
-      client(s.clients_.registry, s.clients_.memory, s.pause_, s.clients_.users, s.clients_.tracking,
+      client(s.settings(), s.clients_.registry, s.clients_.memory, s.pause_, s.clients_.users, s.clients_.tracking,
              [&link = s.replication_->primary_link()] { return link.Break(); }),
       server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_saves_->state(), *s.rdb_saves_, s.shutdown_},
       backup{*backups, *s.config_}, config{*s.config_, s.clients_.users, s.identity_.config_file,

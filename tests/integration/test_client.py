@@ -9,8 +9,8 @@ import redis
 from raw_client import RawClient
 from waiting import assert_stays, let_pass, wait_until
 
-FIELDS_7_2 = """id addr laddr fd name age idle flags db sub psub ssub multi qbuf qbuf-free argv-mem multi-mem rbs
-rbp obl oll omem tot-mem events cmd user redir resp lib-name lib-ver""".split()
+FIELDS = """id addr laddr fd name age idle flags db sub psub ssub multi qbuf qbuf-free argv-mem multi-mem rbs
+rbp obl oll omem tot-mem events cmd user redir resp lib-name lib-ver tot-cmds""".split()
 
 
 def fields(line):
@@ -86,7 +86,7 @@ def test_the_same_replies(pair):
     pair("client", "kill", "id", "999999", "id", "999998")
 
 
-def test_a_line_has_redis_72s_fields(server):
+def test_a_line_has_the_fields_of_redis_and_valkey(server):
     client = RawClient(server.port)
     client("client", "setname", "tester")
     client("client", "setinfo", "lib-name", "raw")
@@ -95,7 +95,7 @@ def test_a_line_has_redis_72s_fields(server):
     line = client("client", "info")[1]
     assert line.endswith(b"\n")
     mine = fields(line[:-1])
-    assert list(mine) == FIELDS_7_2
+    assert list(mine) == FIELDS
     assert mine["name"] == "tester" and mine["lib-name"] == "raw" and mine["lib-ver"] == "1.0"
     assert mine["db"] == "5" and mine["cmd"] == "client|info" and mine["user"] == "default"
     assert mine["resp"] == "2" and mine["flags"] == "N" and mine["multi"] == "-1"
@@ -175,6 +175,77 @@ def test_kill_by_every_filter(server):
     assert killer("client", "kill", "addr", my_address) == (b":", b"0")
     assert killer("client", "kill", "addr", my_address, "skipme", "no") == (b":", b"1")
     wait_until(lambda: is_closed(killer))
+
+
+# The ids and names of clients differ between the servers, so these calls find no client or are refused.
+FILTERS = """
+    client list idle x | client list idle 0 | client list idle -1 | client list maxage x | client list maxage 0
+    client list maxage 100000 | client list idle 100000 | client list flags Z | client list flags NZ
+    client list not-flags Z | client list flags t | client list flags A | client list flags L
+    client list flags oO | client list not-flags N | client list db x | client list db 99
+    client list db -1 | client list not-db x | client list not-db 77 | client list db 7
+    client list user nosuch | client list not-user nosuch | client list not-user default
+    client list lib-name x | client list lib-ver x | client list capa x | client list capa r
+    client list not-capa z | client list not-ip 127.0.0.1 | client list name x | client list name
+    client list not-type normal | client list not-type foo | client list type normal not-type normal
+    client list type primary | client list type master | client list addr x | client list not-addr x laddr y
+    client list skipme | client list skipme maybe | client list not-skipme yes
+    client list not-maxage 1 | client list not-idle 1 | client list foo bar | client list name a name b
+    client list not-id | client list not-name | client list db 0 not-db 0
+    client kill name zz | client kill name zz not-name | client kill not-flags Z | client kill flags Z
+    client kill db a | client kill db 99 | client kill maxage x | client kill maxage 0 | client kill maxage 100000
+    client kill idle 100000 | client kill capa z | client kill not-type normal type normal | client kill ip 1.2.3.4
+    client kill lib-name x lib-ver y | client kill id 888888 999999 777777 | client kill not-user nosuch
+"""
+
+
+def test_filters_reply_like_valkey(newer_pair):
+    newer_pair.lines(FILTERS.replace(" | ", "\n"))
+
+
+def test_filters_select_clients(server):
+    watcher, queuing, subscriber = (RawClient(server.port) for _ in range(3))
+    watcher("client", "setname", "watcher")
+    queuing("client", "setname", "queuing")
+    queuing("client", "setinfo", "lib-name", "lib")
+    queuing("select", "3")
+    queuing("multi")
+    subscriber("client", "setname", "subscriber")
+    subscriber("client", "no-evict", "on")
+    subscriber("subscribe", "channel")
+    names = {"watcher", "queuing", "subscriber"}
+
+    def found(*options):
+        return {entry["name"] for entry in client_list(watcher, *options)} & names
+
+    assert found("flags", "x") == {"queuing"}
+    assert found("flags", "Pe") == {"subscriber"}
+    assert found("flags", "Px") == set()
+    assert found("not-flags", "Pe") == {"watcher", "queuing"}
+    assert found("not-flags", "Px") == names
+    assert found("name", "queuing") == {"queuing"}
+    assert found("not-name", "queuing") == {"watcher", "subscriber"}
+    assert found("not-name", "queuing", "skipme", "yes") == {"subscriber"}
+    assert found("lib-name", "lib") == found("db", "3") == {"queuing"}
+    assert found("not-lib-name", "lib") == found("not-db", "3") == {"watcher", "subscriber"}
+    assert found("ip", "127.0.0.1", "type", "pubsub") == {"subscriber"}
+    assert found("not-ip", "127.0.0.1") == set()
+    assert found("not-type", "pubsub", "not-name", "watcher") == {"queuing"}
+    my_id, other_id = (client("client", "id")[1].decode() for client in (watcher, RawClient(server.port)))
+    assert found("id", my_id, other_id, "name", "watcher") == {"watcher"}
+    assert found("not-id", my_id, other_id) == {"queuing", "subscriber"}
+    wait_until(lambda: found("maxage", "1") == names)
+    wait_until(lambda: found("idle", "1") == {"queuing", "subscriber"})
+    assert watcher("client", "kill", "not-name", "watcher", "flags", "e") == (b":", b"1")
+    wait_until(lambda: is_closed(subscriber))
+
+
+def test_a_client_counts_its_commands(server):
+    client = RawClient(server.port)
+    client("set", "key", "x" * 1000)
+    client("get", "key")
+    (mine,) = client_list(client, "id", client("client", "id")[1])
+    assert int(mine["tot-cmds"]) == 3
 
 
 def test_a_client_that_kills_itself_gets_the_reply_first(server):
