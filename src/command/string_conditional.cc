@@ -35,23 +35,29 @@ Status DeleteIf(CommandContext& ctx, std::string_view name, const ValueCondition
   return Ok();
 }
 
+// Whether DELEX deletes an existing key. Redis looks the key up before it rejects a condition.
+Result<bool> MeetsCondition(Keyspace& keys, const Key& key, const KeyEntry& entry, Args& args) {
+  if (!args.More()) return true;
+  if (entry.type() != Type::kString) {
+    return Status::Reply("ERR Key should be of string type if conditions are specified");
+  }
+  ValueCondition condition;
+  if (!ReadValueCondition(args, condition)) {
+    return Status::Reply("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE");
+  }
+  TRY(CheckValueCondition(condition));
+  return Holds(condition, keys, key, entry);
+}
+
 // DELEX key [IFEQ value | IFNE value | IFDEQ digest | IFDNE digest]
 Status DelEx(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() != 2 && args.size() != 4) return Status::Reply(errors::WrongArity(ctx.command().full_name()));
-  const std::string_view name = args.Bytes();
-  ValueCondition condition;
-  if (args.More()) {
-    if (!ReadValueCondition(args, condition)) {
-      return Status::Reply("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE");
-    }
-    TRY(CheckValueCondition(condition));
-    return DeleteIf(ctx, name, condition, reply);
-  }
   Keyspace keys = ctx.keys();
-  const Key key = keys.Name(name);
+  const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
-  if (entry.exists()) TRY(Delete(ctx, keys, key, entry));
-  reply.Integer(entry.exists());
+  const bool deletes = entry.exists() && TRY(MeetsCondition(keys, key, entry, args));
+  if (deletes) TRY(Delete(ctx, keys, key, entry));
+  reply.Integer(deletes);
   return Ok();
 }
 
@@ -250,13 +256,20 @@ Status IncrEx(CommandContext& ctx, Args& args, Reply& reply) {
                           : IncrementBy<int64_t>(ctx, key, options, reply);
 }
 
+// With a condition a client learns something about the value.
+uint16_t KeyFlagsOfDelEx(std::span<const std::string_view> argv) {
+  return argv.size() > 2 ? kRW | kAccess | kDelete : kRW | kDelete;
+}
+
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "delex", .arity = -2, .flags = kWrite | kFast, .keys = {OneKey(kRW | kDelete)}, .run = DelEx,
-     .group = Group::kString, .since = "8.4.0",
+    {.name = "delex", .arity = -2, .flags = kWrite | kFast,
+     .keys = {{.flags = kRW | kDelete | kVariableFlags, .begin = 1}},
+     .run = DelEx, .group = Group::kString, .since = "8.4.0",
      .summary = "Deletes a key, if a condition holds for the string under it.",
      .complexity = "O(N) with N the length of the string, O(1) without a digest",
-     .syntax = "key [IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest]"},
+     .syntax = "key [IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | IFDNE ifdne-digest]",
+     .key_flags = KeyFlagsOfDelEx},
     {.name = "delifeq", .arity = 3, .flags = kWrite | kFast, .keys = {OneKey(kRM | kDelete)}, .run = DelIfEq,
      .group = Group::kString, .since = "9.0.0", .summary = "Deletes a key if the string under it has a value.",
      .complexity = "O(1)", .syntax = "key value"},
