@@ -18,7 +18,7 @@ import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs" / "compatibility.md"
-ROW = re.compile(r"^\| `([A-Z0-9_ -]+)` \| ([\d.]+|-) \| (full|partial|absent|own) \| (.*?) *\|$")
+ROW = re.compile(r"^\| `([A-Z0-9_. -]+)` \| ([\d.]+|-) \| (full|partial|absent|own) \| (.*?) *\|$")
 PRESENT = ("full", "partial", "own")
 
 

@@ -7,9 +7,9 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "keyspace", "read",   "write",       "set",       "sortedset",  "list",        "hash",
-    "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
-    "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting",
+    "keyspace", "read",        "write",      "set",         "sortedset", "list",  "hash", "string",
+    "bitmap",   "hyperloglog", "geo",        "stream",      "pubsub",    "admin", "fast", "slow",
+    "blocking", "dangerous",   "connection", "transaction", "scripting", "json",
 };
 
 struct FlagImplies {
@@ -36,6 +36,7 @@ std::string_view CategoryOfGroup(Group group) {
     case Group::kGeo: return "geo";
     case Group::kStream: return "stream";
     case Group::kBitmap: return "bitmap";
+    case Group::kJson: return "json";
     case Group::kPubsub:
     case Group::kServer:
     case Group::kCluster:

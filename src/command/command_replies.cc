@@ -56,7 +56,7 @@ constexpr FlagName kKeyFlags[] = {
 
 constexpr std::string_view kGroupNames[] = {
     "generic", "string",    "list",        "set",     "sorted-set", "hash", "pubsub", "transactions", "connection",
-    "server",  "scripting", "hyperloglog", "cluster", "sentinel",   "geo",  "stream", "bitmap",
+    "server",  "scripting", "hyperloglog", "cluster", "sentinel",   "geo",  "stream", "bitmap",       "module",
 };
 
 void ReplyFlags(uint64_t flags, std::span<const FlagName> names, Reply& reply) {

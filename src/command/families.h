@@ -47,5 +47,8 @@ std::span<const CommandRow> HyperLogLogCommands();
 std::span<const CommandRow> GeoCommands();
 std::span<const CommandRow> GeoSearchCommands();
 std::span<const CommandRow> ReplaceCommands();
+std::span<const CommandRow> JsonCommands();
+std::span<const CommandRow> JsonScalarCommands();
+std::span<const CommandRow> JsonArrayCommands();
 
 }  // namespace cairn

@@ -140,6 +140,7 @@ enum class Group : uint8_t {
   kGeo,
   kStream,
   kBitmap,
+  kJson,  // commands of the module ReJSON
 };
 
 // A key among the arguments of one call, and its use (KeyFlag).

@@ -34,7 +34,7 @@ constexpr bool IsReadRdbVersion(uint64_t version) {
 // The type that a byte of a file or payload means. It need not be one that we know.
 constexpr RdbType RdbTypeOf(uint8_t number, RdbDialect dialect) {
   constexpr uint8_t kFirstDifferent = 22;
-  const bool is_of_valkey = dialect == RdbDialect::kValkey && number >= kFirstDifferent;
+  const bool is_of_valkey = dialect == RdbDialect::kValkey && number >= kFirstDifferent && number < kFirstCairnType;
   return static_cast<RdbType>(number + (is_of_valkey ? kValkeyType : 0));
 }
 

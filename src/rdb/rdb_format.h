@@ -46,10 +46,12 @@
 //   30  hash template 2     text that is a listpack: the number of a template (rdb/rdb_file.h), then the values
 //   31  hash template 3     fields, n texts: the value of each field
 //   32  hash template 4     the number of a template:length, n texts: the values
+//   192 JSON                text: the document as in a record (docs/format.md, section 3)
 //   V22 hash with times     of Valkey: n:length, n times: text (field) text (value) time:i64; -1: no expiry
 //
 // The types of versions up to 11 are the same for Redis and Valkey. Newer versions of Redis are numbered from 12,
-// those of Valkey from 80, and their type numbers from 22 have different meanings; V marks Valkey's.
+// those of Valkey from 80, and their type numbers from 22 have different meanings; V marks Valkey's. The types from 192
+// on are Cairn's own, in files of both dialects. Redis and Valkey refuse them as unknown.
 //
 // The parts of a stream (types/stream_group.h explains the terms):
 //
@@ -82,6 +84,8 @@ namespace cairn {
 
 // Added to the numbers of Valkey's own types.
 inline constexpr uint16_t kValkeyType = 256;
+// The first of the types that only Cairn has.
+inline constexpr uint8_t kFirstCairnType = 192;
 
 enum class RdbType : uint16_t {
   kString = 0,
@@ -111,6 +115,7 @@ enum class RdbType : uint16_t {
   kHashTemplateListpackRef = 30,
   kHashTemplateArray = 31,
   kHashTemplateArrayRef = 32,
+  kCairnJson = kFirstCairnType,
   kValkeyHashWithTimes = kValkeyType + 22,
 };
 

@@ -43,6 +43,8 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       LolwutCommands(),      ModuleCommands(),
       ClusterCommands(),     CompactionCommands(),
       BackupCommands(),      StreamDeleteCommands(),
+      JsonCommands(),        JsonScalarCommands(),
+      JsonArrayCommands(),
   };
   return families;
 }

@@ -9,7 +9,8 @@
 namespace cairn {
 namespace {
 
-constexpr const ValueType* kRows[] = {&kStringType, &kListType, &kSetType, &kZsetType, &kHashType, &kStreamType};
+constexpr const ValueType* kRows[] = {&kStringType, &kListType,   &kSetType, &kZsetType,
+                                      &kHashType,   &kStreamType, &kJsonType};
 static_assert(std::size(kRows) == kTypeCount, "a type that a record may have is a row");
 
 }  // namespace

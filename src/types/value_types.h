@@ -19,6 +19,7 @@ extern const ValueType kSetType;
 extern const ValueType kZsetType;
 extern const ValueType kHashType;
 extern const ValueType kStreamType;
+extern const ValueType kJsonType;
 
 // In the order of Type.
 std::span<const ValueType* const> ValueTypes();

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 
 NAME = "go-redis"
+IS_OF_REDIS_SERVER = True
 TOOLS = ("go",)
 TARGET = pathlib.Path(__file__).resolve().parents[2] / "build" / "suites" / NAME
 MODULE = "github.com/redis/go-redis/v9@v9.7.3"

@@ -8,12 +8,13 @@ import tarfile
 import xml.etree.ElementTree
 
 NAME = "redis-py"
+IS_OF_REDIS_SERVER = True
 TOOLS = ()
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 TARGET = REPOSITORY / "build" / "suites" / NAME
 VERSION = "5.2.1"
 NEEDS = ["pytest==8.2.2", "pytest-asyncio<0.24", "pytest-timeout", "mock", "cachetools", "numpy",
-         "packaging", "requests", "uvloop", "hiredis", "PyJWT", "cryptography"]
+         "packaging", "requests", "ujson", "uvloop", "hiredis", "PyJWT", "cryptography"]
 # Tests of a cluster, Sentinel, the modules of Redis Stack, and of certificates that only redis-py's containers have.
 WITHOUT_FILES = ["test_ssl.py", "test_cluster.py", "test_sentinel.py", "test_graph.py",
                  "test_asyncio/test_cluster.py", "test_asyncio/test_sentinel.py",

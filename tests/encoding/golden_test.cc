@@ -141,7 +141,7 @@ Result<Meaning> DecodeIntegers(std::string_view bytes) {
 }
 
 Result<Meaning> DecodeRecordHeader(std::string_view bytes) {
-  static constexpr const char* kTypes[] = {"none", "string", "list", "set", "zset", "hash", "stream"};
+  static constexpr const char* kTypes[] = {"none", "string", "list", "set", "zset", "hash", "stream", "json"};
   static constexpr const char* kEncodings[] = {"raw", "integer", "packed", "integers", "spread"};
   const Record record = TRY(DecodeRecord(bytes));
   const RecordHeader& header = record.header;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types/json_filter.h"
+
+#include <string_view>
+
+namespace cairn {
+namespace {
+
+// The value of an operand; null if its path does not match exactly one value.
+Result<const JsonValue*> ValueOf(const JsonOperand& operand, const JsonValue& root, const JsonValue& current,
+                                 uint64_t& visits) {
+  if (operand.kind == JsonOperand::Kind::kConstant) return &operand.constant;
+  const bool is_from_root = operand.kind == JsonOperand::Kind::kFromRoot;
+  const std::vector<JsonMatch> matches = TRY(operand.path.Match(is_from_root ? root : current, visits));
+  return matches.size() == 1 ? matches[0].value : nullptr;
+}
+
+Result<bool> Exists(const JsonOperand& operand, const JsonValue& root, const JsonValue& current, uint64_t& visits) {
+  if (operand.kind == JsonOperand::Kind::kConstant) return true;
+  const bool is_from_root = operand.kind == JsonOperand::Kind::kFromRoot;
+  return !TRY(operand.path.Match(is_from_root ? root : current, visits)).empty();
+}
+
+// Calls `holds` with two numbers or two texts; other kinds have no order.
+template <typename Holds>
+bool Ordered(const JsonValue& left, const JsonValue& right, const Holds& holds) {
+  if (left.Is(JsonKind::kInteger) && right.Is(JsonKind::kInteger)) {
+    return holds(std::get<int64_t>(left.data), std::get<int64_t>(right.data));
+  }
+  if (left.IsNumber() && right.IsNumber()) return holds(left.AsDouble(), right.AsDouble());
+  return left.Is(JsonKind::kString) && right.Is(JsonKind::kString) && holds(left.text(), right.text());
+}
+
+// A filter compares numbers by value, whatever their kinds.
+bool AreEqual(const JsonValue& left, const JsonValue& right) {
+  if (left.IsNumber() && right.IsNumber() && left.kind() != right.kind()) return left.AsDouble() == right.AsDouble();
+  return left == right;
+}
+
+bool Matches(const JsonFilter& filter, const JsonValue& left, const JsonValue& right) {
+  if (!left.Is(JsonKind::kString) || !right.Is(JsonKind::kString)) return false;
+  if (filter.pattern != nullptr) return filter.pattern->ok() && RE2::PartialMatch(left.text(), *filter.pattern);
+  const RE2 pattern(right.text(), RE2::Quiet);
+  return pattern.ok() && RE2::PartialMatch(left.text(), pattern);
+}
+
+bool Compares(const JsonFilter& filter, const JsonValue& left, const JsonValue& right) {
+  switch (filter.kind) {
+    case JsonFilter::Kind::kEqual: return AreEqual(left, right);
+    case JsonFilter::Kind::kUnequal: return !AreEqual(left, right);
+    case JsonFilter::Kind::kLess: return Ordered(left, right, [](const auto& a, const auto& b) { return a < b; });
+    case JsonFilter::Kind::kAtMost: return Ordered(left, right, [](const auto& a, const auto& b) { return a <= b; });
+    case JsonFilter::Kind::kMore: return Ordered(left, right, [](const auto& a, const auto& b) { return a > b; });
+    case JsonFilter::Kind::kAtLeast: return Ordered(left, right, [](const auto& a, const auto& b) { return a >= b; });
+    default: return Matches(filter, left, right);
+  }
+}
+
+}  // namespace
+
+Result<bool> FilterHolds(const JsonFilter& filter, const JsonValue& root, const JsonValue& current, uint64_t& visits) {
+  using Kind = JsonFilter::Kind;
+  if (filter.kind == Kind::kNot) return !TRY(FilterHolds(filter.parts[0], root, current, visits));
+  if (filter.kind == Kind::kOr || filter.kind == Kind::kAnd) {
+    const bool decides = filter.kind == Kind::kOr;
+    for (const JsonFilter& part : filter.parts) {
+      if (TRY(FilterHolds(part, root, current, visits)) == decides) return decides;
+    }
+    return !decides;
+  }
+  if (filter.kind == Kind::kExists) return Exists(filter.left, root, current, visits);
+  const JsonValue* const left = TRY(ValueOf(filter.left, root, current, visits));
+  const JsonValue* const right = TRY(ValueOf(filter.right, root, current, visits));
+  if (left == nullptr || right == nullptr) return filter.kind == Kind::kUnequal;
+  return Compares(filter, *left, *right);
+}
+
+}  // namespace cairn

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// JsonPath: a path to values within a JSON document, parsed once and then matched.
+//
+// A JSONPath is `$`, or starts with `$.` or `$[`. Every other path is a legacy path of RedisJSON 1: `.`, `.a.b`, `a.b`;
+// it means the JSONPath with a `$` in front, but its commands reply with one value instead of an array.
+//
+//   .name ["a","b"] .* [*]     members, elements
+//   [0] [-1] [0,2] [1:5:2]     elements; a negative index counts from the end, the end of a range is excluded
+//   ..                         the next step at this value and at all values below
+//   [?(@.a>1 && $.b=='x')]     the children for which the filter holds (types/json_filter.h)
+//
+// Thread: that of its user; a path is a constant.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "types/json_value.h"
+
+namespace cairn {
+
+struct JsonFilter;
+
+struct JsonStep {
+  enum class Kind : uint8_t { kNames, kIndexes, kRange, kAll, kDescend, kFilter };
+  Kind kind = Kind::kAll;
+  std::vector<std::string> names;
+  std::vector<int64_t> indexes;
+  // kRange: indexes {begin, end}; an end that the path does not have is INT64_MAX.
+  uint64_t stride = 1;
+  std::shared_ptr<const JsonFilter> filter;
+
+  // Whether it leads to at most one child.
+  bool IsSingle() const { return names.size() == 1 || (kind == Kind::kIndexes && indexes.size() == 1); }
+};
+
+// The way from the root to a value: the position of each child in its array or object. A location that sorts later is
+// edited first: then no edit moves a value that is still to be edited.
+using JsonLocation = std::vector<size_t>;
+
+struct JsonMatch {
+  const JsonValue* value = nullptr;
+  JsonLocation location;
+};
+
+class JsonPath {
+ public:
+  static Result<JsonPath> Parse(std::string_view text);
+
+  bool is_legacy() const { return is_legacy_; }
+  bool IsRoot() const { return steps_.empty(); }
+  const std::vector<JsonStep>& steps() const { return steps_; }
+  // Whether it names at most one value of any document.
+  bool IsStatic() const;
+  // The path without its last step. REQUIRES: !IsRoot()
+  JsonPath Parent() const;
+
+  // Returns the matches in document order: a value before the values below it.
+  Result<std::vector<JsonMatch>> Match(const JsonValue& root) const;
+  // The same; counts the values that it visits, and returns an error when `visits` exceeds the maximum.
+  Result<std::vector<JsonMatch>> Match(const JsonValue& root, uint64_t& visits) const;
+
+ private:
+  friend class JsonPathParser;
+  std::vector<JsonStep> steps_;
+  bool is_legacy_ = false;
+};
+
+// The value at a location that a match of this document returned.
+JsonValue& ValueAt(JsonValue& root, const JsonLocation& location);
+
+}  // namespace cairn

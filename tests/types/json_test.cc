@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// JSON values and paths: texts are canonical, and no document or path can break the parsers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "types/json_path.h"
+#include "types/json_value.h"
+
+namespace cairn {
+namespace {
+
+std::string Roundtrip(std::string_view text) {
+  const Result<JsonValue> value = ParseJson(text);
+  return value.ok() ? JsonText(*value) : std::string(value.status().text());
+}
+
+std::string Nested(int levels) {
+  return std::string(static_cast<size_t>(levels), '[') + std::string(static_cast<size_t>(levels), ']');
+}
+
+// A row holds the text, and JSON.GET returns it without a parse.
+TEST(JsonValue, HasOneTextWhateverTheInput) {
+  EXPECT_EQ(Roundtrip(R"( { "a" : [ 1 , 2.50 , true ] } )"), R"({"a":[1,2.5,true]})");
+  EXPECT_EQ(Roundtrip(R"("\u00e9\/\u0001\n")"), "\"\xc3\xa9/\\u0001\\n\"");
+  EXPECT_EQ(Roundtrip(R"({"a":1,"b":2,"a":3})"), R"({"a":3,"b":2})");
+  EXPECT_EQ(Roundtrip("[9223372036854775807,9223372036854775808,-9223372036854775808]"),
+            "[9223372036854775807,9223372036854775808,-9223372036854775808]");
+}
+
+// Every function on values recurses, so the limit protects the stack.
+TEST(JsonValue, HasAtMost128Levels) {
+  EXPECT_EQ(Roundtrip(Nested(kMostJsonLevels)), Nested(kMostJsonLevels));
+  EXPECT_TRUE(Roundtrip(Nested(kMostJsonLevels + 1)).starts_with("ERR recursion limit exceeded"));
+  EXPECT_TRUE(Roundtrip(std::string(1'000'000, '[')).starts_with("ERR recursion limit exceeded"));
+}
+
+// A document with many members must not take quadratic time.
+TEST(JsonValue, ParsesManyMembers) {
+  std::string text = "{";
+  for (int i = 0; i < 100'000; ++i) text += "\"" + std::to_string(i) + "\":0,";
+  text += "\"0\":1}";
+  const Result<JsonValue> value = ParseJson(text);
+  ASSERT_TRUE(value.ok());
+  EXPECT_EQ(value->object().size(), 100'000u);
+  EXPECT_EQ(std::get<int64_t>(value->object()[0].value.data), 1);
+}
+
+JsonValue RandomValue(std::mt19937& random, int level) {
+  switch (random() % (level < 4 ? 8 : 6)) {
+    case 0: return {};
+    case 1: return {random() % 2 == 0};
+    case 2: return {static_cast<int64_t>(random()) - 1'000'000};
+    case 3: return {std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 600) - 300)};
+    case 4: return {UINT64_MAX - random()};
+    case 5: return {std::string(random() % 4, static_cast<char>(random() % 128))};
+    case 6: {
+      JsonValue::Array items;
+      for (unsigned i = random() % 4; i > 0; --i) items.push_back(RandomValue(random, level + 1));
+      return {std::move(items)};
+    }
+    default: {
+      JsonValue::Object members;
+      for (unsigned i = random() % 4; i > 0; --i) {
+        members.push_back({std::string(1, static_cast<char>('a' + i)), RandomValue(random, level + 1)});
+      }
+      return {std::move(members)};
+    }
+  }
+}
+
+// Damaged documents and random paths are refused or accepted, but never crash; an accepted text is canonical.
+TEST(JsonValue, SurvivesRandomDocumentsAndPaths) {
+  std::mt19937 random(7);
+  constexpr std::string_view kParts[] = {"$",  ".", "..", "*", "[", "]",  "?", "(",  ")",  "@",  "a", "b",  "'",
+                                         "\"", "0", "-1", ":", ",", "==", "<", "=~", "&&", "||", "!", "\\", " "};
+  for (int i = 0; i < 20'000; ++i) {
+    const JsonValue value = RandomValue(random, 0);
+    std::string text = JsonText(value);
+    ASSERT_EQ(Roundtrip(text), text);
+    std::string path = "$";
+    for (unsigned n = random() % 8; n > 0; --n) path += kParts[random() % std::size(kParts)];
+    if (const Result<JsonPath> parsed = JsonPath::Parse(path); parsed.ok()) {
+      const auto matches = parsed->Match(value);
+      ASSERT_TRUE(matches.ok()) << path;
+      JsonValue copy = value;
+      for (const JsonMatch& match : *matches) ASSERT_TRUE(ValueAt(copy, match.location) == *match.value) << path;
+    }
+    text[random() % text.size()] = static_cast<char>(random());
+    if (const Result<JsonValue> damaged = ParseJson(text); damaged.ok()) {
+      const std::string canonical = JsonText(*damaged);
+      ASSERT_EQ(Roundtrip(canonical), canonical);
+    }
+  }
+}
+
+// A path may match a value many times; the time and memory that it takes are bounded.
+TEST(JsonPath, RefusesToMatchTooManyValues) {
+  const Result<JsonValue> value = ParseJson("[" + Nested(100) + "," + Nested(100) + "]");
+  ASSERT_TRUE(value.ok());
+  const Result<JsonPath> path = JsonPath::Parse("$..[*]..[*]..[*]..[*]..[*]");
+  ASSERT_TRUE(path.ok());
+  EXPECT_FALSE(path->Match(*value).ok());
+}
+
+}  // namespace
+}  // namespace cairn
