@@ -1,38 +1,59 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares docs/compatibility.md with the commands of a running server.
+"""Compares docs/commands.md with the commands of a running server.
 
     scripts/compatibility.py             prints the differences; exit status 1 if there are any
     scripts/compatibility.py --write     sets the page's states to those of the server
     scripts/compatibility.py --port N    uses a running server
 
-The page lists every command and subcommand of Redis up to 7.2, in a table per group: name, first version, state,
-remark. `full` and `partial` mean that the server has it (the remark says what is missing of a partial one), `absent`
-that it does not (the remark says why). Cairn's own commands are in a separate table with the state `own`.
+The page lists every command and subcommand of Redis 7.2, Redis 8.10 and Valkey 9.1, in a table per group: a column for
+each of these servers, and a remark. scripts/commands.tsv says which of them has the command; `-` stands for one that
+does not. `full` and `partial` mean that Cairn has it (the remark says what is missing of a partial one), `absent` that
+it does not (the remark says why). Cairn's own commands have `-` in all columns.
 """
 
 import argparse
+import csv
 import pathlib
 import re
 import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-PAGE = REPOSITORY / "docs" / "compatibility.md"
-ROW = re.compile(r"^\| `([A-Z0-9_. -]+)` \| ([\d.]+|-) \| (full|partial|absent|own) \| (.*?) *\|$")
-PRESENT = ("full", "partial", "own")
+PAGE = REPOSITORY / "docs" / "commands.md"
+COMMANDS = REPOSITORY / "scripts" / "commands.tsv"
+SERVERS = ("redis7.2", "redis8.10", "valkey9.1")  # in the order of the columns
+CELL = "(full|partial|absent|-)"
+ROW = re.compile(rf"^\| `([A-Z0-9_. -]+)` \| {CELL} \| {CELL} \| {CELL} \| (.*?) *\|$")
+MISSING = "not built"
+
+
+def servers_of_commands():
+    """Command -> the names of the servers that have it."""
+    with COMMANDS.open(encoding="utf-8", newline="") as table:
+        return {row["command"]: row["servers"].split(",") for row in csv.DictReader(table, delimiter="\t")}
 
 
 def page_rows(text):
-    """Command -> (version, state, remark), in the page's order."""
+    """Command -> (cells, remark), in the page's order."""
     rows = {}
     for line in text.splitlines():
         match = ROW.match(line)
         if match:
-            name, since, state, remark = match.groups()
+            name, *cells, remark = match.groups()
             if name in rows:
                 raise ValueError(f"{name} stands on the page twice")
-            rows[name] = (since, state, remark)
+            rows[name] = (tuple(cells), remark)
     return rows
+
+
+def state_of(cells):
+    """full, partial or absent; own: no other server has the command."""
+    return next((cell for cell in cells if cell != "-"), "own")
+
+
+def cells_of(state, servers):
+    """The cells of a command with this state."""
+    return tuple(state if server in servers else "-" for server in SERVERS)
 
 
 def server_commands(port):
@@ -48,31 +69,43 @@ def server_commands(port):
 def differences(rows, names):
     """The errors of the page, a sentence each."""
     found = []
-    for name, (_, state, remark) in rows.items():
-        if state in PRESENT and name not in names:
+    servers = servers_of_commands()
+    for name, (cells, remark) in rows.items():
+        state = state_of(cells)
+        if cells != cells_of(state, servers.get(name, ())):
+            found.append(f"the columns of {name} do not agree with {COMMANDS.name}")
+        if state != "absent" and name not in names:
             found.append(f"{name} is {state} on the page, and the server does not have it")
         if state == "absent" and name in names:
             found.append(f"{name} is absent on the page, and the server has it")
         if state in ("partial", "absent") and not remark:
             found.append(f"{name} is {state} without a remark that explains it")
-    for name in sorted(names - set(rows)):
-        found.append(f"{name} is a command of the server and not on the page")
+    for name in sorted((names | set(servers)) - set(rows)):
+        found.append(f"{name} is a command and not on the page")
     return found
+
+
+def line_of(name, state, servers, remark):
+    """A row of the page."""
+    return f"| `{name}` | {' | '.join(cells_of(state, servers))} | {remark} |".replace("|  |", "| |")
 
 
 def corrected(text, names):
     """The page with the states of the server's commands; a changed state removes the remark."""
+    servers = servers_of_commands()
     lines = []
     for line in text.splitlines():
         match = ROW.match(line)
         if match:
-            name, since, state, _ = match.groups()
-            if (state in PRESENT) != (name in names):
-                state = "full" if name in names else "absent"
-                line = f"| `{name}` | {since} | {state} | |"
+            name, *cells, remark = match.groups()
+            state = state_of(cells)
+            if (state != "absent") != (name in names):
+                state, remark = ("full", "") if name in names else ("absent", MISSING)
+            line = line_of(name, state, servers.get(name, ()), remark)
         lines.append(line)
-    for name in sorted(names - set(page_rows(text))):
-        lines.append(f"| `{name}` | - | own | |")
+    for name in sorted((names | set(servers)) - set(page_rows(text))):
+        state = "absent" if name not in names else "full" if name in servers else "own"
+        lines.append(line_of(name, state, servers.get(name, ()), MISSING if state == "absent" else ""))
     return "\n".join(lines) + "\n"
 
 

@@ -49,7 +49,7 @@ class AccessLog {
   mutable Mutex mutex_;
   std::deque<AccessLogEntry> entries_ ABSL_GUARDED_BY(mutex_);  // newest first
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::array<uint64_t, 5> counts_ ABSL_GUARDED_BY(mutex_){};  // by DenialReason
+  std::array<uint64_t, 6> counts_ ABSL_GUARDED_BY(mutex_){};  // by DenialReason
 };
 
 }  // namespace cairn

@@ -8,11 +8,11 @@
 namespace cairn {
 
 // In increasing order of weight: of several selectors' reasons the highest is reported.
-enum class DenialReason : unsigned char { kNone, kCommand, kKey, kChannel, kLogin };
+enum class DenialReason : unsigned char { kNone, kDatabase, kCommand, kKey, kChannel, kLogin };
 
 struct Denial {
   DenialReason reason = DenialReason::kNone;
-  uint32_t position = 0;  // of the key or channel among the arguments
+  uint32_t position = 0;  // of the key, channel or database among the arguments
 
   explicit operator bool() const { return reason != DenialReason::kNone; }
 };

@@ -16,6 +16,7 @@ inline constexpr std::string_view kKeysAfterAll =
 inline constexpr std::string_view kChannelsAfterAll =
     "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not "
     "have any effect. Try 'resetchannels' to start with an empty list of channels";
+inline constexpr std::string_view kBadDatabase = "The provided database ID is out of range";
 inline constexpr std::string_view kNoSuchPassword =
     "The password you are trying to remove from the user does not exist";
 inline constexpr std::string_view kBadHash =

@@ -5,6 +5,8 @@
 
 #include "acl/rule_errors.h"
 #include "base/glob.h"
+#include "base/number.h"
+#include "base/words.h"
 
 namespace cairn {
 
@@ -22,6 +24,9 @@ bool Selector::ApplyWord(std::string_view text) {
   } else if (word == "allchannels" || word == "&*" || word == "resetchannels") {
     all_channels_ = word != "resetchannels";
     channels_.clear();
+  } else if (word == "alldbs" || word == "resetdbs") {
+    all_databases_ = word == "alldbs";
+    databases_.clear();
   } else if (word == "allcommands" || word == "nocommands") {
     commands_.StartFrom(word == "allcommands");
   } else {
@@ -65,8 +70,31 @@ Status Selector::AddChannelPattern(std::string_view pattern) {
   return Ok();
 }
 
+// The list replaces an earlier one, as in Valkey.
+Status Selector::SetDatabases(std::string_view list) {
+  std::vector<int64_t> databases;
+  for (bool more = true; more;) {
+    const size_t end = std::min(list.find(','), list.size());
+    const auto db = ParseInt64(list.substr(0, end));
+    if (!db) return Status::Reply(rule_errors::kSyntax);
+    if (*db < 0 || *db > INT32_MAX) return Status::Reply(rule_errors::kBadDatabase);
+    databases.push_back(*db);
+    more = end < list.size();
+    if (more) list.remove_prefix(end + 1);
+  }
+  std::sort(databases.begin(), databases.end());
+  databases.erase(std::unique(databases.begin(), databases.end()), databases.end());
+  databases_ = std::move(databases);
+  all_databases_ = false;
+  return Ok();
+}
+
 Status Selector::Apply(const Catalogue& catalogue, std::string_view rule) {
+  constexpr std::string_view kDatabases = "db=";
   if (rule.empty() || ApplyWord(rule)) return Ok();
+  if (EqualsIgnoreCase(rule.substr(0, kDatabases.size()), kDatabases)) {
+    return SetDatabases(rule.substr(kDatabases.size()));
+  }
   switch (rule.front()) {
     case '~':
     case '%': return AddKeyPattern(rule);
@@ -103,6 +131,10 @@ bool Selector::AllowsChannel(std::string_view channel, bool is_pattern) const {
   });
 }
 
+bool Selector::AllowsDatabase(int64_t db) const {
+  return all_databases_ || std::binary_search(databases_.begin(), databases_.end(), db);
+}
+
 std::string Selector::DescribeKeys() const {
   if (all_keys_) return "~*";
   std::string text;
@@ -124,6 +156,13 @@ std::string Selector::DescribeChannels() const {
   return text;
 }
 
+std::string Selector::DescribeDatabases() const {
+  if (all_databases_) return "alldbs";
+  std::string text;
+  for (const int64_t db : databases_) text.append(text.empty() ? "db=" : ",").append(std::to_string(db));
+  return text;
+}
+
 std::string Selector::Describe() const {
   std::string text = DescribeKeys();
   if (!text.empty()) text.push_back(' ');
@@ -131,6 +170,7 @@ std::string Selector::Describe() const {
   const std::string channels = DescribeChannels();
   text.append(channels);
   if (!channels.empty()) text.push_back(' ');
+  if (!all_databases_) text.append(databases_.empty() ? "resetdbs" : DescribeDatabases()).push_back(' ');
   return text.append(commands_.Describe());
 }
 

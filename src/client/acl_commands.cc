@@ -94,6 +94,8 @@ void ReplySelector(Reply& reply, const Selector& selector) {
   reply.Bulk(selector.DescribeKeys());
   reply.Bulk("channels");
   reply.Bulk(selector.DescribeChannels());
+  reply.Bulk("databases");
+  reply.Bulk(selector.DescribeDatabases());
 }
 
 // ACL GETUSER username
@@ -104,7 +106,7 @@ Status AclGetUser(const AclParts& parts, CommandContext&, Args& args, Reply& rep
     return Ok();
   }
   const auto rules = user->rules();
-  reply.Map(6);
+  reply.Map(7);
   reply.Bulk("flags");
   const std::vector<std::string_view> flags = rules->Flags();
   reply.Set(flags.size());
@@ -117,7 +119,7 @@ Status AclGetUser(const AclParts& parts, CommandContext&, Args& args, Reply& rep
   reply.Bulk("selectors");
   reply.Array(selectors.size() - 1);
   for (size_t i = 1; i < selectors.size(); ++i) {
-    reply.Map(3);
+    reply.Map(4);
     ReplySelector(reply, selectors[i]);
   }
   return Ok();
@@ -137,7 +139,7 @@ Status AclDryRun(const AclParts& parts, CommandContext& ctx, Args& args, Reply& 
   if (!command->AcceptsArity(argv.size())) {
     return Status::Error(Code::kReply, errors::WrongArity(command->full_name()));
   }
-  const Denial denial = CheckAccess(*user, *command, argv);
+  const Denial denial = CheckAccess(*user, ctx.session().db, *command, argv);
   if (!denial) {
     reply.Ok();
   } else {
@@ -190,6 +192,7 @@ Status AclGenPass(CommandContext&, Args& args, Reply& reply) {
 std::string_view ReasonName(DenialReason reason) {
   switch (reason) {
     case DenialReason::kNone: break;
+    case DenialReason::kDatabase: return "database";
     case DenialReason::kCommand: return "command";
     case DenialReason::kKey: return "key";
     case DenialReason::kChannel: return "channel";

@@ -131,6 +131,15 @@ Status ClientKill(const ClientParts& parts, CommandContext& ctx, Args& args, Rep
   return Ok();
 }
 
+// CLIENT CAPA capability [capability ...]: unknown ones are ignored.
+Status ClientCapa(CommandContext& ctx, Args& args, Reply& reply) {
+  for (args.Skip(1); args.More();) {
+    if (EqualsIgnoreCase(args.Bytes(), "redirect")) ctx.session().redirection.is_followed = true;
+  }
+  reply.Ok();
+  return Ok();
+}
+
 // CLIENT REPLY <ON | OFF | SKIP>: only ON gets a reply.
 Status ClientReply(CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
@@ -220,6 +229,8 @@ Status ClientUnpause(const ClientParts& parts, CommandContext&, Args&, Reply& re
 constexpr std::string_view kHelp[] = {
     "CACHING <YES | NO>",
     "    Set whether the keys of the next command are tracked, in OPTIN and OPTOUT mode.",
+    "CAPA <capability> [<capability> ...]",
+    "    Announce what this client can do. REDIRECT: a replica refers it to its primary.",
     "GETNAME",
     "    Show the name of this connection.",
     "GETREDIR",
@@ -297,6 +308,8 @@ constexpr CommandRow kSubcommandRows[] = {
                "NOT-USER not-username | NOT-ADDR ip:port | NOT-LADDR ip:port | NOT-NAME not-name | NOT-FLAGS "
                "not-flags | NOT-LIB-NAME not-lib-name | NOT-LIB-VER not-lib-ver | NOT-DB not-db | NOT-CAPA not-capa | "
                "NOT-IP not-ip> [...]>"},
+    {.name = "capa", .arity = -3, .flags = kOwn | kAllowBusy, .run = ClientCapa, .group = kGroup, .since = "8.0.0",
+     .summary = "Announces what the client can do.", .complexity = "O(1)", .syntax = "capability [capability ...]"},
     {.name = "reply", .arity = 3, .flags = kOwn, .run = ClientReply, .group = kGroup, .since = "3.2.0",
      .summary = "Sets whether the connection gets replies.", .complexity = "O(1)", .syntax = "<ON | OFF | SKIP>"},
     {.name = "no-evict", .arity = 3, .flags = kOthers, .run = With<ClientNoEvict>, .group = kGroup, .since = "7.0.0",

@@ -183,7 +183,7 @@ bool CompareFacts(const ClientFacts& facts, Session& session, const Check& check
          (!facts.ip || check(*facts.ip == IpOf(session.socket.peer))) &&
          (!facts.user || check(*facts.user == session.login.user_name())) &&
          (!facts.flags || check(HasAll(ClientFlags(session), *facts.flags))) &&
-         (!facts.capabilities || check(facts.capabilities->empty())) &&
+         (!facts.capabilities || check(HasAll(ClientCapabilities(session), *facts.capabilities))) &&
          (!facts.name || check(HasText(facts.name, session.names.name))) &&
          (!facts.lib_name || check(HasText(facts.lib_name, session.names.lib_name))) &&
          (!facts.lib_version || check(HasText(facts.lib_version, session.names.lib_version))) &&

@@ -53,6 +53,8 @@ std::string ClientFlags(const Session& session) {
   return flags.empty() ? "N" : flags;
 }
 
+std::string_view ClientCapabilities(const Session& session) { return session.redirection.is_followed ? "r" : ""; }
+
 std::string ClientLine(Session& session, const CommandTable& table, int64_t now_us) {
   const uint64_t query_bytes = session.memory.query_buffer_bytes;
   const uint64_t used_bytes = query_bytes + session.memory.argument_bytes;
@@ -74,6 +76,7 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("age", (now_us - session.activity.created_us) / 1000000)
       .Add("idle", (now_us - session.activity.last_active_us) / 1000000)
       .Add("flags", ClientFlags(session))
+      .Add("capa", ClientCapabilities(session))
       .Add("db", session.db)
       .Add("sub", subscriptions(ChannelKind::kChannel))
       .Add("psub", subscriptions(ChannelKind::kPattern))
@@ -98,6 +101,8 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("resp", session.shown.protocol)
       .Add("lib-name", session.names.lib_name)
       .Add("lib-ver", session.names.lib_version)
+      .Add("tot-net-in", static_cast<int64_t>(session.activity.read_bytes))
+      .Add("tot-net-out", static_cast<int64_t>(session.activity.written_bytes))
       .Add("tot-cmds", static_cast<int64_t>(session.activity.commands));
   return line.Take();
 }

@@ -148,6 +148,7 @@ Status Reset(const ConnectionParts& parts, CommandContext& ctx, Args&, Reply& re
   session.reply_mode = ReplyMode::kOn;
   session.no_touch = false;
   session.no_evict = false;
+  session.redirection.reads_replica = false;
   session.set_account(parts.users.default_user());
   session.login.authenticated = session.login.account->is_open();
   TRY(SetClientName(session, ""));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command/access.h"
 
+#include "base/number.h"
+#include "base/words.h"
 #include "command/acl_categories.h"
 
 namespace cairn {
@@ -62,12 +64,46 @@ Denial CheckChannels(const Selector& selector, const Command& command, std::span
   return {};
 }
 
-Denial CheckSelector(const Selector& selector, const Command& command, std::span<const std::string_view> argv,
-                     CalledKeys& keys) {
+// Whether a command reads or writes the current database, as Valkey defines it.
+bool UsesCurrentDatabase(const Command& command) {
+  if (command.row().name == "flushall" || command.row().name == "swapdb") return false;
+  return command.has_keys() || command.flags() & (kWrite | kReadonly | kRunsScript);
+}
+
+// The arguments in which a call names databases. An argument that is no number is the command's error.
+void FindDatabases(const Command& command, std::span<const std::string_view> argv, std::vector<uint32_t>& positions) {
+  const std::string_view name = command.row().name;
+  if (command.parent() != nullptr) return;
+  if (name == "select") positions = {1};
+  if (name == "swapdb") positions = {1, 2};
+  if (name == "move") positions = {2};
+  if (name != "copy") return;
+  for (uint32_t i = 3; i + 1 < argv.size(); ++i) {
+    if (EqualsIgnoreCase(argv[i], "db")) positions.push_back(++i);
+  }
+}
+
+Denial CheckDatabases(const Selector& selector, int64_t db, const Command& command,
+                      std::span<const std::string_view> argv) {
+  if (selector.allows_all_databases()) return {};
+  if (UsesCurrentDatabase(command) && !selector.AllowsDatabase(db)) return {DenialReason::kDatabase};
+  if (command.row().name == "flushall") return {DenialReason::kDatabase};
+  std::vector<uint32_t> positions;
+  FindDatabases(command, argv, positions);
+  for (const uint32_t position : positions) {
+    const auto named = position < argv.size() ? ParseInt64(argv[position]) : std::nullopt;
+    if (named && !selector.AllowsDatabase(*named)) return {DenialReason::kDatabase, position};
+  }
+  return {};
+}
+
+Denial CheckSelector(const Selector& selector, int64_t db, const Command& command,
+                     std::span<const std::string_view> argv, CalledKeys& keys) {
   if (!command.Has(kNoAuth)) {
     const std::string_view first = argv.size() > 1 ? argv[1] : std::string_view();
     if (!selector.commands().Allows(command.index(), first)) return {DenialReason::kCommand};
   }
+  if (const Denial denial = CheckDatabases(selector, db, command, argv)) return denial;
   if (selector.AllowsEveryKey(kReadsKey | kWritesKey)) return CheckChannels(selector, command, argv);
   for (const KeyUse& use : keys.Get()) {
     if (use.flags & kNotKey) continue;
@@ -78,11 +114,11 @@ Denial CheckSelector(const Selector& selector, const Command& command, std::span
   return CheckChannels(selector, command, argv);
 }
 
-Denial CheckRules(const UserRules& rules, const Command& command, std::span<const std::string_view> argv) {
+Denial CheckRules(const UserRules& rules, int64_t db, const Command& command, std::span<const std::string_view> argv) {
   CalledKeys keys(command, argv);
-  Denial told{DenialReason::kCommand};
+  Denial told;  // the root selector sets it
   for (const Selector& selector : rules.selectors()) {
-    const Denial denial = CheckSelector(selector, command, argv, keys);
+    const Denial denial = CheckSelector(selector, db, command, argv, keys);
     if (!denial) return denial;
     const bool outweighs =
         denial.reason > told.reason || (denial.reason == told.reason && denial.position > told.position);
@@ -107,22 +143,23 @@ Catalogue MakeCatalogue(const CommandTable& table) {
   return Catalogue(std::move(entries), {names.begin(), names.end()});
 }
 
-Denial CheckAccess(const AclUser& user, const Command& command, std::span<const std::string_view> argv) {
+Denial CheckAccess(const AclUser& user, int64_t db, const Command& command, std::span<const std::string_view> argv) {
   if (user.is_unrestricted()) return {};
-  return CheckRules(*user.rules(), command, argv);
+  return CheckRules(*user.rules(), db, command, argv);
 }
 
 Denial CheckAccess(Session& session, const Command& command, std::span<const std::string_view> argv) {
   if (session.login.account == nullptr || session.login.account->is_unrestricted()) return {};
-  return CheckRules(session.login.rules(), command, argv);
+  return CheckRules(session.login.rules(), session.db, command, argv);
 }
 
-bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const std::string_view> argv) {
+bool MayReadAllKeys(const AclUser& user, int64_t db, const Command& command, std::span<const std::string_view> argv) {
   if (user.is_unrestricted()) return true;
   const auto rules = user.rules();
   const std::string_view first = argv.size() > 1 ? argv[1] : std::string_view();
   for (const Selector& selector : rules->selectors()) {
-    if (selector.AllowsEveryKey(kReadsKey) && selector.commands().Allows(command.index(), first)) return true;
+    const bool allows_rows = selector.AllowsDatabase(db) && selector.AllowsEveryKey(kReadsKey);
+    if (allows_rows && selector.commands().Allows(command.index(), first)) return true;
   }
   return false;
 }
@@ -134,6 +171,7 @@ std::string_view DeniedObject(const Denial& denial, const Command& command, std:
 
 std::string DenialText(const Denial& denial, std::string_view user, const Command& command) {
   switch (denial.reason) {
+    case DenialReason::kDatabase: return "No permissions to access database";
     case DenialReason::kKey: return "No permissions to access a key";
     case DenialReason::kChannel: return "No permissions to access a channel";
     default: return VerboseDenialText(denial, user, command.full_name());
@@ -144,6 +182,7 @@ std::string VerboseDenialText(const Denial& denial, std::string_view user, std::
   const std::string start = "User " + std::string(user) + " has no permissions to ";
   const std::string quoted = "'" + std::string(object) + "'";
   switch (denial.reason) {
+    case DenialReason::kDatabase: return start + "access database " + std::string(object);
     case DenialReason::kKey: return start + "access the " + quoted + " key";
     case DenialReason::kChannel: return start + "access the " + quoted + " channel";
     default: return start + "run the " + quoted + " command";
@@ -155,6 +194,7 @@ std::string LateDenialText(const Denial& denial) {
       "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC "
       "call. This command is no longer allowed for the following reason: ";
   switch (denial.reason) {
+    case DenialReason::kDatabase: return start + "no permission";
     case DenialReason::kKey: return start + "no permission to touch the specified keys";
     case DenialReason::kChannel: return start + "no permission to access one of the channels used as arguments";
     default: return start + "no permission to execute the command or subcommand";

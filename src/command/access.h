@@ -20,16 +20,17 @@ namespace cairn {
 // The commands and categories that rules may name. A command's id in the catalogue is its index().
 Catalogue MakeCatalogue(const CommandTable& table);
 
-// Returns no reason if one of the user's selectors allows the whole call.
-Denial CheckAccess(const AclUser& user, const Command& command, std::span<const std::string_view> argv);
-// The same for the session's user. A session without an account may run everything. Thread: the session's worker.
+// Returns no reason if one of the user's selectors allows the whole call in database `db`.
+Denial CheckAccess(const AclUser& user, int64_t db, const Command& command, std::span<const std::string_view> argv);
+// The same for the session's user and database. A session without an account may run everything. Thread: the session's
+// worker.
 Denial CheckAccess(Session& session, const Command& command, std::span<const std::string_view> argv);
 
-// Whether one selector allows both the command and reading every key: then the command may read keys that its arguments
-// do not name.
-bool MayReadAllKeys(const AclUser& user, const Command& command, std::span<const std::string_view> argv);
+// Whether one selector allows the command, the database and reading every key: then the command may read keys that its
+// arguments do not name.
+bool MayReadAllKeys(const AclUser& user, int64_t db, const Command& command, std::span<const std::string_view> argv);
 
-// The denied object: the command's name, or the key or channel.
+// The denied object: the command's name, or the key, channel or database.
 std::string_view DeniedObject(const Denial& denial, const Command& command, std::span<const std::string_view> argv);
 
 // The reason why `user` may not call the command, without an error code. The verbose text also names the key or

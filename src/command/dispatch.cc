@@ -18,6 +18,7 @@ namespace {
 // A slow lane command whose reads keep changing locks everything after this many retries.
 constexpr int kTriesBeforeLockAll = 1;
 constexpr int kMostTries = 8;
+constexpr std::string_view kRedirect = "REDIRECT ";
 
 std::string OnlyListens(const Command& command) {
   std::string text("ERR Can't execute '");
@@ -86,8 +87,16 @@ bool Dispatcher::AnyOf(const Call& call, CommandFlag flag, bool missing) {
                      [&](const QueuedCommand& queued) { return queued.command->Has(flag) != missing; });
 }
 
+// A replica refers a client that has announced CAPA REDIRECT to its primary.
+Status Dispatcher::CheckRedirect(const Call& call, bool writes) const {
+  const bool must_move = writes || (AnyOf(call, kReadonly, false) && !call.session.redirection.reads_replica);
+  const std::string primary = must_move && primary_address_ ? primary_address_() : std::string();
+  return primary.empty() ? Ok() : Status::Reply(std::string(kRedirect) + primary);
+}
+
 Status Dispatcher::CheckConditions(const Call& call) {
   const bool writes = AnyOf(call, kWrite, false);
+  if (conditions_.Has(kKeepsExpired) && call.session.redirection.is_followed) TRY(CheckRedirect(call, writes));
   if (writes) TRY(CheckWritable(conditions_));
   if (writes && conditions_.Has(kLowOnDisk)) {
     TRY(CheckRoom(conditions_, call.worker.txn.store(), AnyOf(call, kDenyOom, false), !AnyOf(call, kLockAll, true)));
@@ -144,6 +153,10 @@ void Dispatcher::Refuse(const Call& call, std::string_view text, Reply& reply) {
   session.multi = MultiState();
   session.ShowQueued();
   waiters_.Unwatch(session);
+  if (text.starts_with(kRedirect)) {
+    reply.Error(text);
+    return;
+  }
   if (text.starts_with("ERR ")) text.remove_prefix(4);
   reply.Error("EXECABORT Transaction discarded because of: " + std::string(text));
 }

@@ -86,6 +86,8 @@ class Dispatcher {
 
   // Must be called before any command runs.
   void set_denial_listener(DenialListener listener) { denial_listener_ = std::move(listener); }
+  // `address` returns "host:port" of the primary (empty: none), for clients with CAPA REDIRECT.
+  void set_primary_address(std::function<std::string()> address) { primary_address_ = std::move(address); }
   BusyScripts& busy_scripts() { return busy_scripts_; }
 
  private:
@@ -93,6 +95,7 @@ class Dispatcher {
   Status CheckGates(const Call& call);
   Status CheckUser(const Call& call);
   static bool AnyOf(const Call& call, CommandFlag flag, bool missing);
+  Status CheckRedirect(const Call& call, bool writes) const;
   Status CheckConditions(const Call& call);
   void LogLateDenials(const Call& call);
   void LogScriptDenials(const Call& call);
@@ -114,6 +117,7 @@ class Dispatcher {
   Waiters& waiters_;
   BusyScripts busy_scripts_;
   DenialListener denial_listener_;
+  std::function<std::string()> primary_address_;
   Conditions conditions_;
 };
 

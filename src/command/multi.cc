@@ -72,7 +72,11 @@ Status Exec(CommandContext& ctx, Args&, Reply& reply) {
   }
   multi.ran = true;
   reply.Array(multi.queue.size());
-  for (QueuedCommand& queued : multi.queue) TRY(RunQueued(ctx, queued, reply));
+  for (QueuedCommand& queued : multi.queue) {
+    const size_t mark = reply.size();
+    TRY(RunQueued(ctx, queued, reply));
+    queued.reply_bytes = reply.size() - mark;
+  }
   return Ok();
 }
 

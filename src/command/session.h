@@ -40,8 +40,9 @@ class Command;
 struct QueuedCommand {
   const Command* command;
   std::vector<std::string> argv;
-  Denial denial;      // set by EXEC if the rules have changed since
-  int64_t usec = 0;   // the duration of EXEC's run of it
+  Denial denial;     // set by EXEC if the rules have changed since
+  int64_t usec = 0;  // the duration of EXEC's run of it
+  size_t reply_bytes = 0;
   std::string error;  // its reply, if that was an error
 };
 
@@ -148,12 +149,25 @@ struct ShownState {
   std::atomic<int64_t> redirect{-1};                     // receives the invalidations; 0: itself, -1: off
 };
 
-// When the client connected, and its last activity.
+// Whether a replica redirects the client to its primary.
+struct Redirection {
+  std::atomic<bool> is_followed{false};  // CLIENT CAPA REDIRECT
+  bool reads_replica = false;            // READONLY: a replica serves its reads all the same
+};
+
+// When the client connected, its last activity, and its traffic. One thread at a time counts the traffic.
 struct ClientActivity {
   std::atomic<int64_t> created_us{0};       // monotonic
   std::atomic<int64_t> last_active_us{0};   // monotonic
   std::atomic<uint32_t> last_command{~0u};  // Command::index()
   std::atomic<uint64_t> commands{0};
+  std::atomic<uint64_t> read_bytes{0};
+  std::atomic<uint64_t> written_bytes{0};
+
+  // Without a locked instruction, because the counter has one writer.
+  static void Count(std::atomic<uint64_t>& counter, uint64_t more) {
+    counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
 };
 
 // The memory of a client, by its parts (client/client_memory.h). Each part has one writer at a time.
@@ -207,6 +221,7 @@ class Session : public ReplyRoom {
   std::atomic<bool> is_replica{false};  // PSYNC
   std::atomic<bool> no_touch{false};    // CLIENT NO-TOUCH, NO-EVICT
   std::atomic<bool> no_evict{false};
+  Redirection redirection;
   ClientActivity activity;
   ClientBytes memory;
   // The client's total memory.

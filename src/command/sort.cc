@@ -224,7 +224,7 @@ Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
   keys.EmitMisses(true);
   const Key key = keys.Name(args.Bytes());
   const AclUser* account = ctx.session().login.account.get();
-  const bool may_read_all = account == nullptr || MayReadAllKeys(*account, ctx.command(), args.all());
+  const bool may_read_all = account == nullptr || MayReadAllKeys(*account, ctx.session().db, ctx.command(), args.all());
   SortOptions options = ReadSortOptions(args, may_store, may_read_all);
   TRY(args.Done());
 

@@ -84,7 +84,7 @@ enum DirectiveFlag : uint8_t {
 
 struct Directive {
   std::string_view name;
-  std::string_view alias = {};  // Redis's former name
+  std::string_view alias = {};  // another name: Redis's former one, or Valkey's
   Section section = Section::kProcess;
   Kind kind = Kind::kText;
   std::string_view fallback = {};  // the default, as written in the file

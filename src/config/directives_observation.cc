@@ -13,11 +13,26 @@ constexpr auto kObs = Section::kObservation;
 
 // clang-format off
 const Directive kRows[] = {
-    {.name = "slowlog-log-slower-than", .section = kObs, .kind = Kind::kNumber, .fallback = "10000", .min = -1,
+    {.name = "slowlog-log-slower-than", .alias = "commandlog-execution-slower-than", .section = kObs,
+     .kind = Kind::kNumber, .fallback = "10000", .min = -1,
      .target = &S::slowlog_log_slower_than_us, .syntax = "<microseconds>",
      .help = "The slow log keeps commands that took this long or longer; 0 keeps all, -1 none."},
-    {.name = "slowlog-max-len", .section = kObs, .kind = Kind::kNumber, .fallback = "128", .min = 0,
-     .target = &S::slowlog_max_len, .help = "Entries of the slow log; the oldest are dropped first."},
+    {.name = "slowlog-max-len", .alias = "commandlog-slow-execution-max-len", .section = kObs, .kind = Kind::kNumber,
+     .fallback = "128", .min = 0, .target = &S::slowlog_max_len,
+     .help = "Entries of the slow log; the oldest are dropped first."},
+    {.name = "commandlog-request-larger-than", .section = kObs, .kind = Kind::kNumber, .fallback = "1048576",
+     .min = -1, .target = &S::commandlog_request_larger_than_bytes, .syntax = "<bytes>",
+     .help = "COMMANDLOG's large-request log keeps commands whose request has this size or more; 0 keeps all, -1 "
+             "none."},
+    {.name = "commandlog-large-request-max-len", .section = kObs, .kind = Kind::kNumber, .fallback = "128", .min = 0,
+     .target = &S::commandlog_large_request_max_len,
+     .help = "Entries of the large-request log; the oldest are dropped first."},
+    {.name = "commandlog-reply-larger-than", .section = kObs, .kind = Kind::kNumber, .fallback = "1048576", .min = -1,
+     .target = &S::commandlog_reply_larger_than_bytes, .syntax = "<bytes>",
+     .help = "COMMANDLOG's large-reply log keeps commands whose reply has this size or more; 0 keeps all, -1 none."},
+    {.name = "commandlog-large-reply-max-len", .section = kObs, .kind = Kind::kNumber, .fallback = "128", .min = 0,
+     .target = &S::commandlog_large_reply_max_len,
+     .help = "Entries of the large-reply log; the oldest are dropped first."},
     {.name = "latency-tracking", .section = kObs, .kind = Kind::kBool, .fallback = "yes",
      .target = &S::latency_tracking,
      .help = "Keep a histogram of every command's run times, shown by INFO latencystats, LATENCY HISTOGRAM and "

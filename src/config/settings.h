@@ -28,12 +28,14 @@ struct OutputLimit {
 };
 enum class ClientClass : unsigned char { kNormal, kReplica, kPubsub };
 
-// The slow log and latency monitoring.
+// The command logs and latency monitoring.
 struct ObservationSettings {
   using Flag = std::atomic<bool>;
   using Number = std::atomic<int64_t>;
 
   Number slowlog_log_slower_than_us, slowlog_max_len;
+  Number commandlog_request_larger_than_bytes, commandlog_large_request_max_len;
+  Number commandlog_reply_larger_than_bytes, commandlog_large_reply_max_len;
   Number latency_monitor_threshold_ms;  // 0: off
   Flag latency_tracking;
 };

@@ -408,7 +408,7 @@ bool Connection::Flush() {
     if (size > 0) {
       out_.NoteSent(static_cast<size_t>(size));
       left -= static_cast<size_t>(size);
-      thread_->worker().NoteWritten(static_cast<uint64_t>(size));
+      thread_->worker().NoteWritten(*client_, static_cast<uint64_t>(size));
     } else if (errno == EAGAIN) {
       break;
     } else if (errno != EINTR) {

@@ -114,7 +114,7 @@ class Worker {
   // The error reply for a request whose commit failed.
   virtual std::string commit_error() const = 0;
   virtual void NoteRead(Client& client, uint64_t bytes) = 0;
-  virtual void NoteWritten(uint64_t bytes) = 0;
+  virtual void NoteWritten(Client& client, uint64_t bytes) = 0;
 };
 
 // Reaches a connection from outside. Thread: any.

@@ -11,7 +11,7 @@
 #include "command/dispatch.h"
 #include "config/config.h"
 #include "replication/stream_log.h"
-#include "stats/slow_log.h"
+#include "stats/command_log.h"
 #include "stats/stats.h"
 #include "storage/batch.h"
 #include "storage/store.h"
@@ -131,8 +131,9 @@ void StreamApplier::Account(const Command& command, std::span<const std::string_
   }
   stats_.OnCommand(command, usec, !error.empty(), error);
   if (parts_.monitors.any()) parts_.monitors.Feed(*session_, command, argv);
-  if (!parts_.slow_log.IsSlow(usec) || command.Has(kSkipSlowlog)) return;
-  parts_.slow_log.Add(RedactSecrets(command, {argv.begin(), argv.end()}), usec, session_->socket.peer, {});
+  const CommandLogs::Sizes sizes{usec, parts_.logs.MeasureRequest(argv), 0};
+  if (!parts_.logs.AnyTakes(sizes) || command.Has(kSkipSlowlog)) return;
+  parts_.logs.Add(RedactSecrets(command, {argv.begin(), argv.end()}), sizes, session_->socket.peer, {});
 }
 
 // Before it waits for a stripe, it commits and so releases its own stripes.

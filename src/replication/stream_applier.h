@@ -32,11 +32,11 @@ class CommandTable;
 class Config;
 class Dispatcher;
 class Monitors;
-class SlowLog;
 class Stats;
 class Store;
 class StreamLog;
 class WorkerStats;
+struct CommandLogs;
 
 class StreamApplier {
  public:
@@ -46,7 +46,7 @@ class StreamApplier {
     Dispatcher& dispatcher;
     const CommandTable& table;
     Stats& stats;
-    SlowLog& slow_log;
+    CommandLogs& logs;
     Monitors& monitors;
     const Notifier& notifier;
   };

@@ -102,6 +102,7 @@ void WriteStats(const ReportParts& parts, SectionWriter& text) {
   text.Field("acl_access_denied_cmd", parts.access_log.count(DenialReason::kCommand));
   text.Field("acl_access_denied_key", parts.access_log.count(DenialReason::kKey));
   text.Field("acl_access_denied_channel", parts.access_log.count(DenialReason::kChannel));
+  text.Field("acl_access_denied_db", parts.access_log.count(DenialReason::kDatabase));
   text.Counter("slow_lane_commands", "slow_lane_commands_total", "Commands that had to wait for the disk or a lock.",
                totals.slow_lane_commands);
 }

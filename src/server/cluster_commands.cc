@@ -3,14 +3,23 @@
 // CLUSTER and its companions: Cairn has no cluster mode, so they answer like a Redis with `cluster-enabled no`. Client
 // libraries probe with them, and ACL rules name them.
 #include "command/context.h"
+#include "command/fixed.h"
 #include "server/families.h"
 
 namespace cairn {
 namespace {
 
-// CLUSTER ..., ASKING, READONLY, READWRITE
+// CLUSTER ..., ASKING
 Status RefuseCluster(CommandContext&, Args&, Reply&) {
   return Status::Reply("ERR This instance has cluster support disabled");
+}
+
+// READONLY, READWRITE: whether a replica serves the reads of a client that it would refer to its primary.
+Status SetReadsReplica(CommandContext& ctx, Args& args, Reply& reply, bool reads_replica) {
+  if (!ctx.session().redirection.is_followed) return RefuseCluster(ctx, args, reply);
+  ctx.session().redirection.reads_replica = reads_replica;
+  reply.Ok();
+  return Ok();
 }
 
 constexpr auto kGroup = Group::kCluster;
@@ -86,10 +95,11 @@ constexpr CommandRow kSubcommandRows[] = {
 constexpr CommandRow kRows[] = {
     {.name = "asking", .arity = 1, .flags = kFast, .run = RefuseCluster, .group = kGroup, .since = "3.0.0",
      .summary = kSummary, .complexity = "O(1)", .acl = "connection"},
-    {.name = "readonly", .arity = 1, .flags = kFast | kLoading | kStale, .run = RefuseCluster, .group = kGroup,
-     .since = "3.0.0", .summary = kSummary, .complexity = "O(1)", .acl = "connection"},
-    {.name = "readwrite", .arity = 1, .flags = kFast | kLoading | kStale, .run = RefuseCluster, .group = kGroup,
-     .since = "3.0.0", .summary = kSummary, .complexity = "O(1)", .acl = "connection"},
+    {.name = "readonly", .arity = 1, .flags = kFast | kLoading | kStale, .run = Fixed<SetReadsReplica, true>,
+     .group = kGroup, .since = "3.0.0", .summary = "Lets a replica serve the reads of a client with CAPA REDIRECT.",
+     .complexity = "O(1)", .acl = "connection"},
+    {.name = "readwrite", .arity = 1, .flags = kFast | kLoading | kStale, .run = Fixed<SetReadsReplica, false>,
+     .group = kGroup, .since = "3.0.0", .summary = "Ends READONLY.", .complexity = "O(1)", .acl = "connection"},
     {.name = "cluster", .arity = -2, .flags = kSubcommands, .group = kGroup, .since = "3.0.0",
      .summary = "Commands about clusters.", .complexity = "Depends on the subcommand.", .subcommands = kSubcommandRows},
 };

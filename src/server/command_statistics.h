@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CommandStatistics: the statistics of all commands since the start, for INFO, SLOWLOG, LATENCY and metrics.
+// CommandStatistics: the statistics of all commands since the start, for INFO, COMMANDLOG, LATENCY and metrics.
 //
 // Thread: any, as each part allows.
 #pragma once
 
 #include "config/settings.h"
+#include "stats/command_log.h"
 #include "stats/latency_monitor.h"
 #include "stats/server_state.h"
-#include "stats/slow_log.h"
 #include "stats/stats.h"
 #include "storage/live_size.h"
 
@@ -16,10 +16,12 @@ namespace cairn {
 
 struct CommandStatistics {
   CommandStatistics(const Settings& settings, size_t commands)
-      : slow_log(settings.slowlog_log_slower_than_us, settings.slowlog_max_len),
+      : logs{{settings.slowlog_log_slower_than_us, settings.slowlog_max_len},
+             {settings.commandlog_request_larger_than_bytes, settings.commandlog_large_request_max_len},
+             {settings.commandlog_reply_larger_than_bytes, settings.commandlog_large_reply_max_len}},
         latency(settings.latency_monitor_threshold_ms), counters(commands) {}
 
-  SlowLog slow_log;
+  CommandLogs logs;
   LatencyMonitor latency;
   Stats counters;
   MemoryPeak memory_peak;

@@ -18,8 +18,8 @@
 #include "script/run_command.h"
 #include "script/scripting.h"
 #include "server/committer.h"
+#include "stats/command_log.h"
 #include "stats/latency_monitor.h"
-#include "stats/slow_log.h"
 #include "stats/stats.h"
 #include "storage/store.h"
 
@@ -81,10 +81,15 @@ bool BaseWorker::is_full() const {
 void BaseWorker::NoteRead(Client& client, uint64_t bytes) {
   stats_.OnRead(bytes);
   auto& session = static_cast<ClientSession&>(client);
+  ClientActivity::Count(session.activity.read_bytes, bytes);
   if (session.is_replica) [[unlikely]]
     parts_.replicas.NoteAlive(session);
 }
-void BaseWorker::NoteWritten(uint64_t bytes) { stats_.OnWritten(bytes); }
+void BaseWorker::NoteWritten(Client& client, uint64_t bytes) {
+  stats_.OnWritten(bytes);
+  auto& activity = static_cast<ClientSession&>(client).activity;
+  ClientActivity::Count(activity.written_bytes, bytes);
+}
 
 std::string BaseWorker::commit_error() const {
   return "-MISCONF Errors writing to the AOF file: " + parts_.store.recovery().write_error() + "\r\n";
@@ -270,7 +275,7 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome, std::span
     return;
   }
   if (outcome.queued) return;
-  session.activity.commands.fetch_add(1, std::memory_order_relaxed);
+  ClientActivity::Count(session.activity.commands, 1);
   if (outcome.called != nullptr) stats_.OnScriptCalls(*outcome.called);
   const std::string_view error = ErrorOf(reply);
   const bool passed_on = outcome.called != nullptr && outcome.called->HasError(error);
@@ -278,17 +283,20 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome, std::span
   parts_.latency.Note(outcome.command->Has(kFast) ? "fast-command" : "command", usec);
   for (const QueuedCommand& queued : outcome.ran) {
     stats_.OnCommand(*queued.command, queued.usec, !queued.error.empty(), queued.error);
-    if (!parts_.slow_log.IsSlow(queued.usec)) continue;
-    NoteSlow(session, *queued.command, {queued.argv.begin(), queued.argv.end()}, queued.usec);
+    LogCommand(session, *queued.command, queued.argv, queued.usec, queued.reply_bytes);
   }
-  if (parts_.slow_log.IsSlow(usec)) NoteSlow(session, *outcome.command, {argv.begin(), argv.end()}, usec);
+  LogCommand(session, *outcome.command, argv, usec, session.reply_mode == ReplyMode::kOn ? reply.size() : 0);
 }
 
-void BaseWorker::NoteSlow(ClientSession& session, const Command& command, const std::vector<std::string_view>& argv,
-                          int64_t usec) {
-  if (command.Has(kSkipSlowlog)) return;
+template <typename Words>
+void BaseWorker::LogCommand(ClientSession& session, const Command& command, const Words& argv, int64_t usec,
+                            size_t reply_bytes) {
+  const CommandLogs::Sizes sizes{usec, parts_.logs.MeasureRequest(argv), static_cast<int64_t>(reply_bytes)};
+  if (!parts_.logs.AnyTakes(sizes) || command.Has(kSkipSlowlog)) [[likely]]
+    return;
+  const std::vector<std::string_view> words(argv.begin(), argv.end());
   const MutexLock lock(session.mutex());
-  parts_.slow_log.Add(RedactSecrets(command, argv), usec, session.socket.peer, session.names.name);
+  parts_.logs.Add(RedactSecrets(command, words), sizes, session.socket.peer, session.names.name);
 }
 
 FastWorker::FastWorker(const Parts& parts, Committer& committer)

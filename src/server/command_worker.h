@@ -22,12 +22,12 @@ class ClientPause;
 class ClientSession;
 class Committer;
 class CrossProtocolAlarm;
+struct CommandLogs;
 class LatencyMonitor;
 class Monitors;
 class PubSub;
 class Replicas;
 class Scripting;
-class SlowLog;
 class Stats;
 class Store;
 class WorkerStats;
@@ -45,7 +45,7 @@ class BaseWorker : public Worker {
     Replicas& replicas;
     ClientPause& pause;
     Stats& stats;
-    SlowLog& slow_log;
+    CommandLogs& logs;
     LatencyMonitor& latency;
     CrossProtocolAlarm& cross_protocol;
   };
@@ -66,7 +66,7 @@ class BaseWorker : public Worker {
   void OnCommitted() override {}
   std::string commit_error() const override;
   void NoteRead(Client& client, uint64_t bytes) override;
-  void NoteWritten(uint64_t bytes) override;
+  void NoteWritten(Client& client, uint64_t bytes) override;
 
  protected:
   BaseWorker(const Parts& parts, Lane lane);
@@ -100,8 +100,8 @@ class BaseWorker : public Worker {
   void Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start);
   void Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv, int64_t usec,
              std::string_view reply);
-  void NoteSlow(ClientSession& session, const Command& command, const std::vector<std::string_view>& argv,
-                int64_t usec);
+  template <typename Words>
+  void LogCommand(ClientSession& session, const Command& command, const Words& argv, int64_t usec, size_t reply_bytes);
 
   std::vector<uint32_t> positions_;
   std::vector<uint32_t> stripes_;

@@ -31,7 +31,7 @@ const std::vector<std::span<const CommandRow>>& AllFamilies() {
       ConnectionCommands(),  ClientCommands(),
       ServerCommands(),      ConfigCommands(),
       InfoCommands(),        DebugCommands(),
-      MemoryCommands(),      SlowLogCommands(),
+      MemoryCommands(),      CommandLogCommands(),
       BitmapCommands(),      DumpCommands(),
       PubSubCommands(),      MonitorCommands(),
       AclCommands(),         BitfieldCommands(),

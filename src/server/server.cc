@@ -75,16 +75,16 @@ Server::~Server() = default;
 // ---- start and stop
 
 Replication::Parts Server::PartsOfReplication() {
-  return {conditions(),
-          clients_.registry,
-          pause_,
-          clients_.writable_replica_expires,
-          {*store_,
-           *config_,
-           tls_,
-           *dataset_,
-           {*store_, *config_, dispatcher_, table_, stats_.counters, stats_.slow_log, clients_.monitors,
-            clients_.notifier}}};
+  return {
+      conditions(),
+      clients_.registry,
+      pause_,
+      clients_.writable_replica_expires,
+      {*store_,
+       *config_,
+       tls_,
+       *dataset_,
+       {*store_, *config_, dispatcher_, table_, stats_.counters, stats_.logs, clients_.monitors, clients_.notifier}}};
 }
 
 Cron::Parts Server::PartsOfCron() {
@@ -98,9 +98,13 @@ void Server::MakeParts() {
   dataset_ = std::make_unique<const DatasetParts>(*store_, *config_, conditions(), *scripting_, clients_.notifier);
   rdb_saves_ = std::make_unique<RdbSaves>(*store_, *config_);
   replication_ = std::make_unique<Replication>(PartsOfReplication());
+  dispatcher_.set_primary_address([this] {
+    const auto primary = replication_->primary();
+    return primary ? primary->host + ":" + std::to_string(primary->port) : std::string();
+  });
   worker_parts_ = std::make_unique<const BaseWorker::Parts>(
       *store_, dispatcher_, table_, *scripting_, clients_.notifier, clients_.pubsub, clients_.monitors,
-      replication_->replicas(), pause_, stats_.counters, stats_.slow_log, stats_.latency, clients_.cross_protocol);
+      replication_->replicas(), pause_, stats_.counters, stats_.logs, stats_.latency, clients_.cross_protocol);
 }
 
 // The parts for the command families that take more than one part.
@@ -161,7 +165,7 @@ void Server::BindCommands() {
   Bind(table_, InfoCommands(), parts.report);
   Bind(table_, PubSubCommands(), clients_.pubsub);
   Bind(table_, MonitorCommands(), clients_.monitors);
-  Bind(table_, SlowLogCommands(), stats_.slow_log);
+  Bind(table_, CommandLogCommands(), stats_.logs);
   for (const auto& family : {EvalCommands(), ScriptCommands(), FunctionCommands()}) {
     Bind(table_, family, *scripting_);
   }

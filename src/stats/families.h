@@ -19,7 +19,7 @@ struct LatencyParts {
   const Settings& settings;
 };
 
-std::span<const CommandRow> SlowLogCommands();
+std::span<const CommandRow> CommandLogCommands();
 std::span<const CommandRow> LatencyCommands();
 
 }  // namespace cairn

@@ -95,8 +95,30 @@ TEST_F(Rules, ASetOfRulesIsAppliedCompletelyOrNotAtAll) {
   EXPECT_EQ(Described("a"), before);
 }
 
+// Databases follow Valkey 9.1: all by default, and a list replaces the list before it.
+TEST_F(Rules, DatabasesAreNamedByAList) {
+  ASSERT_TRUE(Set("a", {"db=5,1,5", "DB=3,0", "(+get db=2)"}).ok());
+  EXPECT_EQ(Described("a"), "off resetchannels db=0,3 -@all (resetchannels db=2 -@all +get)");
+  const auto rules = users_.Find("a")->rules();
+  EXPECT_TRUE(rules->selectors().front().AllowsDatabase(3));
+  EXPECT_FALSE(rules->selectors().front().AllowsDatabase(1));
+  ASSERT_TRUE(Set("a", {"clearselectors", "resetdbs"}).ok());
+  EXPECT_EQ(Described("a"), "off resetchannels resetdbs -@all");
+  ASSERT_TRUE(Set("a", {"AllDbs"}).ok());
+  EXPECT_EQ(Described("a"), "off resetchannels -@all");
+  for (const std::string_view bad : {"db=", "db=x", "db=1,", "db=,1", "db=1,,2"}) {
+    EXPECT_TRUE(Set("a", {bad}).text().ends_with("': Syntax error")) << bad;
+  }
+  for (const std::string_view bad : {"db=-1", "db=2147483648"}) {
+    EXPECT_TRUE(Set("a", {bad}).text().ends_with("': The provided database ID is out of range")) << bad;
+  }
+  ASSERT_TRUE(Set("default", {"db=1"}).ok());
+  EXPECT_FALSE(users_.Find("default")->is_unrestricted());
+}
+
 TEST_F(Rules, ADescriptionMakesTheSameUser) {
-  ASSERT_TRUE(Set("a", {"on", ">pw", "%R~r", "&c", "+@read", "+select|0", "(~x -@all +config|get)"}).ok());
+  ASSERT_TRUE(
+      Set("a", {"on", ">pw", "%R~r", "&c", "+@read", "+select|0", "db=1,4", "(~x -@all +config|get resetdbs)"}).ok());
   ASSERT_TRUE(Set("default", {"sanitize-payload"}).ok());  // as "reset", which LoadLines puts before a line's rules
   Users again(SomeCommands(), pubsub_default_);
   ASSERT_TRUE(again.LoadLines(users_.Lines()).ok());

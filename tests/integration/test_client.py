@@ -9,8 +9,8 @@ import redis
 from raw_client import RawClient
 from waiting import assert_stays, let_pass, wait_until
 
-FIELDS = """id addr laddr fd name age idle flags db sub psub ssub multi qbuf qbuf-free argv-mem multi-mem rbs
-rbp obl oll omem tot-mem events cmd user redir resp lib-name lib-ver tot-cmds""".split()
+FIELDS = """id addr laddr fd name age idle flags capa db sub psub ssub multi qbuf qbuf-free argv-mem multi-mem rbs
+rbp obl oll omem tot-mem events cmd user redir resp lib-name lib-ver tot-net-in tot-net-out tot-cmds""".split()
 
 
 def fields(line):
@@ -196,6 +196,7 @@ FILTERS = """
     client kill db a | client kill db 99 | client kill maxage x | client kill maxage 0 | client kill maxage 100000
     client kill idle 100000 | client kill capa z | client kill not-type normal type normal | client kill ip 1.2.3.4
     client kill lib-name x lib-ver y | client kill id 888888 999999 777777 | client kill not-user nosuch
+    client capa | client capa redirect | client list capa rr skipme yes | client capa nothing redirect
 """
 
 
@@ -209,6 +210,7 @@ def test_filters_select_clients(server):
     queuing("client", "setname", "queuing")
     queuing("client", "setinfo", "lib-name", "lib")
     queuing("select", "3")
+    queuing("client", "capa", "redirect")
     queuing("multi")
     subscriber("client", "setname", "subscriber")
     subscriber("client", "no-evict", "on")
@@ -226,8 +228,8 @@ def test_filters_select_clients(server):
     assert found("name", "queuing") == {"queuing"}
     assert found("not-name", "queuing") == {"watcher", "subscriber"}
     assert found("not-name", "queuing", "skipme", "yes") == {"subscriber"}
-    assert found("lib-name", "lib") == found("db", "3") == {"queuing"}
-    assert found("not-lib-name", "lib") == found("not-db", "3") == {"watcher", "subscriber"}
+    assert found("lib-name", "lib") == found("db", "3") == found("capa", "r") == {"queuing"}
+    assert found("not-lib-name", "lib") == found("not-db", "3") == found("not-capa", "r") == {"watcher", "subscriber"}
     assert found("ip", "127.0.0.1", "type", "pubsub") == {"subscriber"}
     assert found("not-ip", "127.0.0.1") == set()
     assert found("not-type", "pubsub", "not-name", "watcher") == {"queuing"}
@@ -240,12 +242,14 @@ def test_filters_select_clients(server):
     wait_until(lambda: is_closed(subscriber))
 
 
-def test_a_client_counts_its_commands(server):
+def test_a_client_counts_its_bytes_and_commands(server):
     client = RawClient(server.port)
     client("set", "key", "x" * 1000)
     client("get", "key")
     (mine,) = client_list(client, "id", client("client", "id")[1])
     assert int(mine["tot-cmds"]) == 3
+    assert 1000 < int(mine["tot-net-in"]) < 1400
+    assert 1000 < int(mine["tot-net-out"]) < 1200
 
 
 def test_a_client_that_kills_itself_gets_the_reply_first(server):
@@ -344,7 +348,7 @@ def test_pause_ends_by_itself(server):
 
 
 def test_the_help_of_every_container_lists_its_subcommands(r):
-    for container in ("client", "config", "slowlog", "memory", "function", "debug"):
+    for container in ("client", "commandlog", "config", "slowlog", "memory", "function", "debug"):
         lines = r.execute_command(container, "help")
         assert lines[0].decode().startswith(container.upper() + " <subcommand>")
         assert lines[-2:] == [b"HELP", b"    Prints this help."]

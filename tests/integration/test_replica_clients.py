@@ -143,3 +143,26 @@ def test_a_writable_replica_expires_its_own_fields():
         client.set("prolonged", 1, px=100)
         client.set("prolonged", 1, px=3600000)
         assert_stays(lambda: client.get("prolonged") == b"1", 0.5, "the key")
+
+
+def test_a_replica_refers_a_client_with_capa_redirect_to_its_primary(couple):
+    """Only commands that read or write are referred; READONLY lets the replica serve reads."""
+    primary, replica = couple
+    referred = (b"-", b"REDIRECT 127.0.0.1:%d" % primary.port)
+    client = RawClient(replica.port)
+    assert client("get", "k")[0] == b"$"
+    assert client("client", "capa", "redirect") == (b"+", b"OK")
+    assert client("get", "k") == client("set", "k", "1") == client("flushall") == referred
+    assert client("ping") == (b"+", b"PONG")
+    assert client("readonly") == (b"+", b"OK")
+    assert client("get", "k")[0] == b"$"
+    assert client("set", "k", "1") == referred
+    assert client("readwrite") == (b"+", b"OK")
+    client("multi")
+    assert client("get", "k") == referred
+    assert client("exec")[1].startswith(b"EXECABORT")
+    client("reset")
+    assert client("get", "k") == referred
+    on_primary = RawClient(primary.port)
+    on_primary("client", "capa", "redirect")
+    assert on_primary("set", "k", "1") == (b"+", b"OK")

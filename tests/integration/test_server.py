@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands about the server: TIME, SAVE and similar ones, SHUTDOWN, SLOWLOG, COMPACT, FUNCTION."""
+"""Commands about the server: TIME, SAVE and similar ones, SHUTDOWN, SLOWLOG, COMMANDLOG, COMPACT, FUNCTION."""
 
 import socket
 import time
@@ -107,6 +107,43 @@ def test_the_slow_log_truncates_and_redacts(server):
     (push,) = [argv for argv in logged if argv[0] == b"rpush"]
     assert len(push) == 32 and push[-1] == b"... (11 more arguments)"
     client("slowlog", "reset")
+
+
+def test_the_command_logs_reply_like_valkey(newer_pair):
+    newer_pair.lines("""
+        commandlog | commandlog foo | commandlog get | commandlog get 1 | commandlog get 1 slow 2
+        commandlog get x slow
+        commandlog get -2 slow | commandlog get -1 foo | commandlog len | commandlog len x | commandlog len slow 1
+        commandlog reset | commandlog reset x | commandlog help x | config get commandlog-*
+        config set commandlog-request-larger-than x | config set commandlog-reply-larger-than -2
+        config set commandlog-execution-slower-than -1 commandlog-slow-execution-max-len 7
+        config get slowlog-*
+        config set slowlog-log-slower-than 10000 slowlog-max-len 128
+        commandlog reset slow | commandlog reset large-request | commandlog reset LARGE-REPLY
+        config set commandlog-request-larger-than 1000 commandlog-reply-larger-than 1000
+    """.replace(" | ", "\n"))
+    newer_pair("set", "key", "x" * 2000)
+    newer_pair("get", "key")
+    newer_pair("multi")
+    newer_pair("get", "key")
+    newer_pair("exec")
+    newer_pair("mset", "a", "x" * 500, "b", "y" * 500)
+    newer_pair.lines("""
+        commandlog len slow | commandlog len large-request | commandlog len large-reply
+        config set commandlog-request-larger-than -1 commandlog-reply-larger-than -1
+    """.replace(" | ", "\n"))
+
+    def sizes(client, log):
+        return [(entry[1][2][1], [word[1] for word in entry[1][3][1]])
+                for entry in client("commandlog", "get", "-1", log)[1]]
+
+    for log in ("large-request", "large-reply"):
+        mine, theirs = (sizes(client, log) for client in (newer_pair.ours, newer_pair.theirs))
+        assert [words for _, words in mine] == [words for _, words in theirs]
+        # Valkey adds the head of EXEC's reply to its first command.
+        assert all(abs(int(ours) - int(other)) <= 4 for (ours, _), (other, _) in zip(mine, theirs))
+    newer_pair("config", "set", "commandlog-request-larger-than", "1048576", "commandlog-reply-larger-than", "1048576")
+    newer_pair.lines("commandlog reset large-request\ncommandlog reset large-reply\ncommandlog len large-reply")
 
 
 def test_compact_replies_when_it_is_done(r):

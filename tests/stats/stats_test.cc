@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "stats/slow_log.h"
+#include "stats/command_log.h"
 
 namespace cairn {
 namespace {
@@ -106,12 +106,12 @@ TEST(LatencyHistogramTest, BucketsHoldWhatTheySay) {
   EXPECT_EQ(LatencyHistogram::BucketOf(UINT64_MAX), LatencyHistogram::kBuckets - 1);
 }
 
-TEST(SlowLogTest, KeepsTheNewestAndCutsWhatIsLong) {
+TEST(CommandLogTest, KeepsTheNewestAndCutsWhatIsLong) {
   std::atomic<int64_t> slower_than{1000};
   std::atomic<int64_t> most{2};
-  SlowLog log(slower_than, most);
-  EXPECT_FALSE(log.IsSlow(999));
-  EXPECT_TRUE(log.IsSlow(1000));
+  CommandLog log(slower_than, most);
+  EXPECT_FALSE(log.Takes(999));
+  EXPECT_TRUE(log.Takes(1000));
   const std::string large(200, 'x');
   std::vector<std::string_view> argv(40, "a");
   argv[1] = large;
@@ -119,7 +119,7 @@ TEST(SlowLogTest, KeepsTheNewestAndCutsWhatIsLong) {
   const auto entries = log.Newest(-1);
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[0].id, 2);
-  EXPECT_EQ(entries[0].duration_us, 1002);
+  EXPECT_EQ(entries[0].value, 1002);
   ASSERT_EQ(entries[0].argv.size(), 32u);
   EXPECT_EQ(entries[0].argv[1], std::string(128, 'x') + "... (72 more bytes)");
   EXPECT_EQ(entries[0].argv[31], "... (9 more arguments)");
@@ -128,7 +128,28 @@ TEST(SlowLogTest, KeepsTheNewestAndCutsWhatIsLong) {
   log.Add(argv, 1, "", "");
   EXPECT_EQ(log.Newest(1)[0].id, 3);
   slower_than = -1;
-  EXPECT_FALSE(log.IsSlow(INT64_MAX));
+  EXPECT_FALSE(log.Takes(INT64_MAX));
+}
+
+// The size of a request counts its whole RESP encoding, as in Valkey; a request below the limit is not measured.
+TEST(CommandLogTest, MeasuresRequestsInResp) {
+  std::atomic<int64_t> off{-1};
+  std::atomic<int64_t> limit{0};
+  std::atomic<int64_t> most{2};
+  CommandLogs logs{{off, most}, {limit, most}, {off, most}};
+  const std::vector<std::string_view> argv = {"set", "a", "bbbbb"};
+  EXPECT_EQ(logs.MeasureRequest(argv), 31);
+  limit = 31;
+  EXPECT_EQ(logs.MeasureRequest(argv), 31);
+  EXPECT_TRUE(logs.AnyTakes({.request_bytes = 31}));
+  logs.Add(argv, {.duration_us = 5, .request_bytes = 31, .reply_bytes = 5}, "peer", "name");
+  EXPECT_EQ(logs.large_requests.size(), 1u);
+  EXPECT_EQ(logs.large_requests.Newest(-1)[0].value, 31);
+  EXPECT_EQ(logs.slow.size() + logs.large_replies.size(), 0u);
+  limit = 1000;
+  EXPECT_EQ(logs.MeasureRequest(argv), 0);
+  limit = -1;
+  EXPECT_FALSE(logs.AnyTakes({.request_bytes = logs.MeasureRequest(argv)}));
 }
 
 }  // namespace
