@@ -83,7 +83,7 @@ def test_the_other_subcommands(admin):
     for bits, digits in ((), 64), ((5,), 2), ((4096,), 1024):
         for client in (admin.ours, admin.theirs):
             assert len(client("acl", "genpass", *bits)[1]) == digits
-    # Redis 7.0 has no JSON documents.
+    # Valkey has JSON documents in a module only.
     assert set(leaves(admin.ours("acl", "cat"))) - {b"json"} == set(leaves(admin.theirs("acl", "cat")))
     mine = set(leaves(admin.ours("acl", "cat", "transaction")))
     assert mine == set(leaves(admin.theirs("acl", "cat", "transaction")))
@@ -292,16 +292,16 @@ def test_sort_by_other_keys_needs_all_of_them(admin):
         user(*command.split())
 
 
-def test_databases_like_valkey(newer_pair):
+def test_databases_like_valkey(admin):
     """The rules db=, alldbs and resetdbs: how they are shown, and which calls they deny."""
-    for client in (newer_pair.ours, newer_pair.theirs):
+    for client in (admin.ours, admin.theirs):
         for _, name in client("acl", "users")[1]:  # of earlier tests
             client("acl", "deluser", name)
     for rules in ("on nopass ~* +@all", "db=0", "db=0,3", "db=1 db=2", "alldbs", "db=1,5,3", "resetdbs", "db=x",
                   "db=-1", "db=", "db=1,,2", "db=99", "db=2147483648", "(db=2 +get ~*)", "clearselectors", "db=0,1"):
-        newer_pair("acl", "setuser", "u", *rules.split())
-        newer_pair("acl", "list", normal=without_payload_rules)
-        newer_pair("acl", "getuser", "u", normal=without_payload_rules)
+        admin("acl", "setuser", "u", *rules.split())
+        admin("acl", "list", normal=without_payload_rules)
+        admin("acl", "getuser", "u", normal=without_payload_rules)
     calls = """
         get a | select 1 | select 3 | select x | ping | swapdb 0 1 | swapdb 0 3 | swapdb 7 0 | swapdb 0 x | move a 1
         move a 3 | copy a b db 1 | copy a b db 3 | copy a b replace db 3 | copy a b db 1 db 3 | copy a b db | flushall
@@ -309,14 +309,14 @@ def test_databases_like_valkey(newer_pair):
     """
     dry_runs = [line.strip() for line in calls.replace("\n", "|").split("|") if line.strip()]
     for db in ("0", "5"):
-        newer_pair("select", db)
+        admin("select", db)
         for call in dry_runs:
             # Where both databases are denied, Valkey names the other one and Cairn the command.
             if db == "0" or not call.startswith(("move", "copy")):
-                newer_pair("acl", "dryrun", "u", *call.split())
-        newer_pair("acl", "dryrun", "u", "eval", "return 1", "0")
-    newer_pair("select", "0")
-    user = as_user(newer_pair, "u", "x")
+                admin("acl", "dryrun", "u", *call.split())
+        admin("acl", "dryrun", "u", "eval", "return 1", "0")
+    admin("select", "0")
+    user = as_user(admin, "u", "x")
     user.lines("""
         get a | select 3 | move a 3 | swapdb 0 3 | copy a b db 3 | flushall | dbsize | select 1 | dbsize | select 0
         multi | get a | exec | multi | get a | select 3 | exec
@@ -324,9 +324,9 @@ def test_databases_like_valkey(newer_pair):
     user("eval", "return redis.acl_check_cmd('select', '3')", "0")
     user("multi")
     user("get", "a")
-    newer_pair("acl", "setuser", "u", "db=2")
+    admin("acl", "setuser", "u", "db=2")
     user("exec")
-    newer_pair("acl", "deluser", "u")
+    admin("acl", "deluser", "u")
 
 
 def without_payload_rules(reply):
