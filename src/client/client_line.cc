@@ -76,7 +76,6 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("age", (now_us - session.activity.created_us) / 1000000)
       .Add("idle", (now_us - session.activity.last_active_us) / 1000000)
       .Add("flags", ClientFlags(session))
-      .Add("capa", ClientCapabilities(session))
       .Add("db", session.db)
       .Add("sub", subscriptions(ChannelKind::kChannel))
       .Add("psub", subscriptions(ChannelKind::kPattern))
@@ -99,6 +98,7 @@ std::string ClientLine(Session& session, const CommandTable& table, int64_t now_
       .Add("user", session.login.user_name())
       .Add("redir", session.shown.redirect)
       .Add("resp", session.shown.protocol)
+      .Add("capa", ClientCapabilities(session))  // Valkey has it before `db`, where Redis's clients expect nothing
       .Add("lib-name", session.names.lib_name)
       .Add("lib-ver", session.names.lib_version)
       .Add("tot-net-in", static_cast<int64_t>(session.activity.read_bytes))
