@@ -9,8 +9,8 @@ import redis
 from raw_client import RawClient
 from waiting import assert_stays, let_pass, wait_until
 
-FIELDS = """id addr laddr fd name age idle flags capa db sub psub ssub multi qbuf qbuf-free argv-mem multi-mem rbs
-rbp obl oll omem tot-mem events cmd user redir resp lib-name lib-ver tot-net-in tot-net-out tot-cmds""".split()
+FIELDS = """id addr laddr fd name age idle flags db sub psub ssub multi qbuf qbuf-free argv-mem multi-mem rbs
+rbp obl oll omem tot-mem events cmd user redir resp capa lib-name lib-ver tot-net-in tot-net-out tot-cmds""".split()
 
 
 def fields(line):
