@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kElementBytes = 64;
 constexpr uint64_t kKeyRowHeadBytes = 10;
 
-// Of keys with an expiry, fewer than this part of all are not searched for among all keys.
+// For one sample that has an expiry at most so many keys are visited.
 constexpr size_t kMostVisits = 20;
 
 struct Candidate {
@@ -120,8 +120,7 @@ Result<uint64_t> Delete(Keyspace& keyspace, const StripeVersions& versions, cons
   if (!chosen.is_read || !versions.Hold(key.stripe())) {
     chosen.entry = TRY(keyspace.Find(key, Access::kPeek));
     if (!chosen.entry.exists()) return uint64_t{0};
-    const bool expires = chosen.entry.expire_ms() != kNoExpiry || chosen.entry.fields_expire_ms() != kNoExpiry;
-    if (policy.only_expiring && !expires) return uint64_t{0};
+    if (policy.only_expiring && chosen.entry.expire_ms() == kNoExpiry) return uint64_t{0};
     chosen.bytes = TRY(BytesOf(chosen.name, {chosen.entry.header(), chosen.entry.payload()}));
   }
   TRY(keyspace.Remove(key, chosen.entry));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "storage/store_fixture.h"
+#include "types/hash.h"
 
 namespace cairn {
 namespace {
@@ -73,6 +74,25 @@ TEST_F(EvictionTest, AllkeysRandomDeletesAnyKeys) {
 TEST_F(EvictionTest, VolatilePoliciesDeleteOnlyKeysThatExpire) {
   Fill();
   for (const int number : Evict("volatile-random", 40)) EXPECT_EQ(number % 2, 1) << number;
+}
+
+// Its fields have an expiry row too.
+TEST_F(EvictionTest, AHashWhoseFieldsExpireIsNotVolatile) {
+  Begin();
+  Keyspace keys(txn(), 0, limits_);
+  const Key key = keys.Name("hash");
+  Lock(key);
+  Hash hash(keys, key);
+  ASSERT_TRUE(hash.Open().ok());
+  ASSERT_TRUE(hash.Set("field", "value").ok());
+  ASSERT_TRUE(hash.SetDeadline("field", kFarMs).ok());
+  ASSERT_TRUE(hash.Save().ok());
+  Finish();
+  Commit();
+  const auto bytes = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named("volatile-ttl", 5), random_, 10);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ(*bytes, 0u);
+  EXPECT_EQ(store().databases()[0].keys, 1);
 }
 
 TEST_F(EvictionTest, VolatileTtlPrefersKeysThatExpireSoon) {
