@@ -62,14 +62,14 @@ name_localhost() {
   echo '127.0.0.1 localhost' | as_root tee -a /etc/hosts >/dev/null
 }
 
-# build_release [target]: configures once and compiles the changes, all targets if none is named.
+# build_release [target ...]: configures once and compiles the changes, all targets if none is named.
 build_release() {
-  say "building ${1:-everything} into build/release"
+  say "building ${*:-everything} into build/release"
   cd "$ROOT"
   if [ ! -f build/release/build.ninja ]; then
     cmake --preset release
   fi
-  cmake --build build/release -j "$(nproc)" ${1:+--target "$1"}
+  cmake --build build/release -j "$(nproc)" ${1:+--target "$@"}
 }
 
 # build/venv has redis-py and pytest; a changed requirements.txt installs again.

@@ -69,9 +69,12 @@ def list_parts(size: str) -> list[Part]:
     """The parts in the order they run: the quickest to fail first. `size` is quick, normal or long."""
     quick, long = size == "quick", size == "long"
     flags = {"quick": ["--quick"], "normal": [], "long": ["--long"]}[size]
+    # Tests of two files at a time, because many tests wait. Each test has its own ports and directories.
+    two_at_a_time = ["-n", "2", "--dist", "loadfile", "-m", "not alone" + (" and not slow" if quick else "")]
     pytest = [sys.executable, "-m", "pytest", "-q", "--durations=5"]
     ctest = ["ctest", "--test-dir", str(BUILD), "--output-on-failure", "-j", str(os.cpu_count())]
     units = [word for unit in QUICK_UNITS for word in ("--only", f"unit/{unit}")] if quick else []
+    cluster_units = ["--only", "unit/cluster/misc"] if quick else []
     slow = ["-m", "not slow"] if quick else []
     commands = ("20000", "10000") if quick else ("400000", "100000")
     damage = {"quick": ["--count", "20000", "--files", "1000", "--preset", "release"],
@@ -81,7 +84,8 @@ def list_parts(size: str) -> list[Part]:
         Part("unit", ctest, "--output-junit"),
         Part("tidy", pytest + ["tests/tidy"], "--junitxml"),
         Part("locks", ["tests/locks/run"] + (flags if quick else [])),
-        Part("integration", pytest + slow + ["tests/integration"], "--junitxml"),
+        Part("integration", pytest + two_at_a_time + ["tests/integration"], "--junitxml"),
+        Part("integration_alone", pytest + ["-m", "alone", "tests/integration"], "--junitxml", by_name=quick),
         # A fixed seed, so that a failure is caused by the change; by hand each run draws a new one.
         Part("differential", ["tests/differential/run", "--seed", "7", "--commands", commands[0]]),
         Part("differential_valkey", ["tests/differential/run", "--oracle", "valkey", "--seed", "7",
@@ -89,15 +93,24 @@ def list_parts(size: str) -> list[Part]:
         Part("fuzz", ["tests/fuzz/run"] + damage),
         Part("redis_suite", ["tests/compat/redis_suite"] + units + (flags if long else [])),
         Part("redis_own_servers", ["tests/compat/redis_suite", "--own-servers"], by_name=True),
+        Part("redis_cluster", ["tests/compat/redis_suite", "--cluster"] + cluster_units + (flags if long else [])),
         Part("redis_benchmark", ["tests/compat/redis_benchmark"] + flags),
         Part("clients", ["tests/clients/run"] + (flags if quick else [])),
         Part("frameworks", ["tests/frameworks/run"] + (flags + QUICK_FRAMEWORKS if quick else [])),
+        Part("simulation", ["tests/simulation/run", "--first", "1", "--seeds", "20" if quick else "60"]),
         Part("crash", ["tests/crash/run"] + flags),
         Part("faults", ["tests/faults/run"] + slow),
         Part("flood", ["tests/flood/run"]),
         Part("pairs", ["tests/pairs/run"] + flags),
+        Part("clusters", ["tests/clusters/run"] + flags),
+        Part("simulation_long", ["tests/simulation/run", "--minutes", "30"], by_name=True),
+        Part("histories", ["tests/histories/run"] + flags),
+        Part("upgrade", pytest + ["-m", "not older", "tests/upgrade"], "--junitxml"),
+        Part("upgrade_older", pytest + ["-m", "older", "tests/upgrade"], "--junitxml", by_name=True),
+        Part("package", pytest + ["tests/package"], "--junitxml", by_name=quick),
         Part("sanitize_thread", ["tests/sanitize/run", "thread"], by_name=True),
         Part("sanitize_address", ["tests/sanitize/run", "address"], by_name=True),
+        Part("sanitize_undefined", ["tests/sanitize/run", "undefined"], by_name=True),
     ]
 
 

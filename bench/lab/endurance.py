@@ -190,6 +190,7 @@ def run_knee(options, program, folder):
         for kind, (bytes_each, cases) in KNEE_KINDS.items():
             keys = int(size * options.limit * MB / bytes_each)
             part = folder / kind
+            part.mkdir(parents=True, exist_ok=True)
             fill(options, program, part, [(f"load{kind}", keys)])
             for case in cases:
                 with running(options, options.build, part) as (server, _):

@@ -209,6 +209,18 @@ std::vector<std::string> Users::Lines() const {
   return lines;
 }
 
+std::vector<std::string> Users::QuotedLines() const {
+  std::vector<std::string> lines = Lines();
+  for (std::string& line : lines) {
+    std::string quoted;
+    for (const std::string_view word : SplitAt(line, ' ')) {
+      quoted.append(quoted.empty() ? "" : " ").append(QuoteWordIfNeeded(word));
+    }
+    line = std::move(quoted);
+  }
+  return lines;
+}
+
 bool Users::IsPlain(std::string_view password) const {
   const UserList all = All();
   const UserRules plain = WithPassword(context(), UserRules::Everything({catalogue_, true}), password);

@@ -85,8 +85,10 @@ class Users {
   // users. On an error, which lists every bad line, nothing changes.
   Result<UserList> LoadText(std::string_view text, std::string_view name);
 
-  // Lines "<name> <rules>", for the configuration file and the ACL file.
+  // Lines "<name> <rules>", for the ACL file.
   std::vector<std::string> Lines() const;
+  // The same for the configuration file: words are quoted where necessary. LoadLines reads them.
+  std::vector<std::string> QuotedLines() const;
   // Whether there is only the default user, with no other rules than requirepass sets.
   bool IsPlain(std::string_view password) const;
 

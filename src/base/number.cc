@@ -106,11 +106,13 @@ std::string FormatShortest(double value) {
 
 void SetDoubleFormat(DoubleFormat format) { ProcessFormat() = format; }
 
-std::string FormatDouble(double value) {
+std::string FormatDouble(double value) { return FormatDouble(value, ProcessFormat().load(std::memory_order_relaxed)); }
+
+std::string FormatDouble(double value, DoubleFormat format) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   if (std::isnan(value)) return "nan";
   if (value == 0) return std::signbit(value) ? "-0" : "0";
-  const bool is_shortest = ProcessFormat().load(std::memory_order_relaxed) == DoubleFormat::kShortest;
+  const bool is_shortest = format == DoubleFormat::kShortest;
   // Integers, the most common case.
   if (std::fabs(value) < (is_shortest ? 0x1p62 : 1e15) && value == std::floor(value)) {
     std::string out;

@@ -37,6 +37,8 @@ enum class DoubleFormat : unsigned char { kShortest, k17Digits };
 void SetDoubleFormat(DoubleFormat format);
 // "inf", "-inf", "nan", or the number in that format.
 std::string FormatDouble(double value);
+// The same in a format that does not depend on the process's.
+std::string FormatDouble(double value, DoubleFormat format);
 
 // INCRBYFLOAT's notation: at most 17 decimals, no exponent, no trailing zeros.
 std::string FormatLongDouble(long double value);

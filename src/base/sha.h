@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SHA-1 and SHA-256, where Redis uses them: DEBUG DIGEST, passwords. Thread: any; pure.
+// SHA-1 and SHA-256, where Redis uses them: DEBUG DIGEST, passwords; and for a page's policy. Thread: any; pure.
 #pragma once
 
 #include <array>
@@ -13,5 +13,8 @@ std::array<unsigned char, 20> Sha1(std::string_view bytes);
 
 // 64 lower-case hexadecimal digits.
 std::string Sha256Hex(std::string_view bytes);
+
+// The digest in base 64, as a Content-Security-Policy names a script.
+std::string Sha256Base64(std::string_view bytes);
 
 }  // namespace cairn

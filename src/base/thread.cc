@@ -7,7 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
+#include <system_error>
 
 namespace cairn {
 namespace {
@@ -28,7 +30,23 @@ struct SchedAttributes {
   uint64_t period_ns = 0;
 };
 
+// How often a thread is tried to be started while the system has no room for another one, as when a limit is reached
+// for a moment, and the pause in between.
+constexpr int kMostTries = 50;
+constexpr std::chrono::milliseconds kPause(20);
+
 void (*thread_set_up)() = nullptr;
+
+std::thread StartOrRetry(const std::function<void()>& run) {
+  for (int tries = 1;; ++tries) {
+    try {
+      return std::thread(run);
+    } catch (const std::system_error&) {
+      if (tries == kMostTries) throw;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
 
 }  // namespace
 
@@ -52,7 +70,7 @@ std::thread StartThread(const std::string& name, std::function<void()> run) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread([name, run = std::move(run)] {
+  std::thread thread = StartOrRetry([name, run = std::move(run)] {
     NameThread(name);
     if (thread_set_up != nullptr) thread_set_up();
     run();

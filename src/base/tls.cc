@@ -142,6 +142,8 @@ void SetSessions(SSL_CTX* context, const TlsOptions& options) {
   SSL_CTX_set_timeout(context, options.session_cache_timeout_s);
 }
 
+constexpr int kVerifyAlways = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+
 std::unique_ptr<TlsStream> MakeStream(const Context& context, int fd, TlsStream::Side side, int verify,
                                       std::string peer) {
   ASSERT(context != nullptr, "TLS is used before it is configured");
@@ -181,11 +183,16 @@ std::unique_ptr<TlsStream> Tls::Accept(int fd, std::string peer) const {
   int verify = SSL_VERIFY_NONE;
   switch (client_certificates_.load(std::memory_order_relaxed)) {
     case TlsClientCertificates::kNo: break;
-    case TlsClientCertificates::kYes: verify = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT; break;
+    case TlsClientCertificates::kYes: verify = kVerifyAlways; break;
     case TlsClientCertificates::kOptional: verify = SSL_VERIFY_PEER; break;
   }
   const MutexLock lock(mutex_);
   return MakeStream(server_, fd, TlsStream::Side::kServer, verify, std::move(peer));
+}
+
+std::unique_ptr<TlsStream> Tls::AcceptNode(int fd, std::string peer) const {
+  const MutexLock lock(mutex_);
+  return MakeStream(server_, fd, TlsStream::Side::kServer, kVerifyAlways, std::move(peer));
 }
 
 std::unique_ptr<TlsStream> Tls::Connect(int fd, std::string peer) const {

@@ -59,6 +59,8 @@ class Tls {
 
   // The server side of a connection; `peer` names the client in the log. REQUIRES: one Configure has succeeded.
   std::unique_ptr<TlsStream> Accept(int fd, std::string peer) const;
+  // The same for another node of a cluster, which must present a certificate whatever clients may do, as in Redis.
+  std::unique_ptr<TlsStream> AcceptNode(int fd, std::string peer) const;
   // The client side. The server's certificate must be signed by one of our CAs; its name is not checked, as in Redis.
   std::unique_ptr<TlsStream> Connect(int fd, std::string peer) const;
 

@@ -6,6 +6,8 @@
 namespace cairn {
 
 inline constexpr char kCairnVersion[] = "0.1.0";
-inline constexpr char kRedisVersion[] = "7.2.4";  // the version whose commands and replies are implemented
+// The version whose commands and replies are implemented: the newest one of which none is missing.
+inline constexpr char kRedisVersion[] = "7.4.2";
+inline constexpr int kRedisVersionNumber = 0x00070402;
 
 }  // namespace cairn

@@ -21,6 +21,9 @@ constexpr size_t kYoungPercent = 30;
 constexpr size_t kPlaceBytes = 16;
 // The part of a shard that one row may take; a larger row would evict too many others to save one look-up.
 constexpr size_t kMostOfShard = 8;
+// The part of a shard in which past uses are remembered.
+constexpr size_t kPastPart = 32;
+constexpr size_t kLeastPastBytes = 64;
 // The most rows that one eviction skips, used or pinned ones, and the most rows handled under one lock: a lock must
 // not be held for long.
 constexpr int kMostPassedOver = 64;
@@ -35,11 +38,14 @@ constexpr size_t kMostCopiedLocked = 4096;
 constexpr uint32_t kFrequencyLogFactor = 10;
 constexpr int64_t kFrequencyDecaySeconds = 60;
 
-uint8_t DecayedFrequency(const CachedRow& row, int64_t now_s) {
-  const uint8_t frequency = row.frequency.load(std::memory_order_relaxed);
-  const int64_t used_s = row.used_s.load(std::memory_order_relaxed);
+// The frequency at a time after the last use.
+uint8_t Decayed(uint8_t frequency, int64_t used_s, int64_t now_s) {
   if (used_s == RowCache::kUnknownUse || now_s <= used_s) return frequency;
   return static_cast<uint8_t>(frequency - std::min<int64_t>((now_s - used_s) / kFrequencyDecaySeconds, frequency));
+}
+
+uint8_t DecayedFrequency(const CachedRow& row, int64_t now_s) {
+  return Decayed(row.frequency.load(std::memory_order_relaxed), row.used_s.load(std::memory_order_relaxed), now_s);
 }
 
 // Counts one use. The higher the count, the rarer it rises.
@@ -102,9 +108,20 @@ void RowCache::Shard::Evict(size_t charge, size_t most_rows) {
   }
 }
 
-bool RowCache::Shard::Shrink(size_t bytes) {
+void RowCache::Shard::Resize(size_t bytes, bool remembers) {
   const MutexLock lock(mutex);
-  capacity = bytes;
+  const size_t wanted = remembers ? std::max(bytes / kPastPart, kLeastPastBytes) : 0;
+  if (wanted == 0) past.reset();
+  // A slightly smaller or larger budget is no reason to forget the uses.
+  if (wanted > 0 && (!past || past->bytes() > 2 * wanted || 2 * past->bytes() < wanted)) {
+    past = std::make_unique<PastUses>(wanted);
+  }
+  const size_t taken = past ? past->bytes() : 0;
+  capacity = bytes - std::min(bytes, taken);
+}
+
+bool RowCache::Shard::Shrink() {
+  const MutexLock lock(mutex);
   const size_t before = table.size();
   Evict(0, kRowsPerLock);
   return !HasRoomFor(0) && table.size() < before;
@@ -124,6 +141,8 @@ bool RowCache::Shard::EvictOne() {
     const uint8_t uses = row->uses.load(std::memory_order_relaxed);
     const bool is_last = passed_over == kMostPassedOver;
     if (!row->IsPinned() && (uses == 0 || is_last)) {
+      const int64_t used_s = row->used_s.load(std::memory_order_relaxed);
+      if (past && used_s != kUnknownUse) past->Note(row->hash, used_s);
       Remove(row);
       return true;
     }
@@ -201,7 +220,7 @@ void RowCache::WithRow(std::string_view tagged, const Look& look) {
   const uint64_t hash = Hash64(tagged);
   Shard& shard = ShardOf(hash);
   const MutexLock lock(shard.mutex);
-  look(shard.table.Find(hash, tagged));
+  if (CachedRow* const row = shard.table.Find(hash, tagged)) look(*row);
 }
 
 bool RowCache::Has(std::string_view tagged, uint64_t hash) {
@@ -210,19 +229,24 @@ bool RowCache::Has(std::string_view tagged, uint64_t hash) {
   return shard.table.Find(hash, tagged) != nullptr;
 }
 
+std::optional<int64_t> RowCache::LastUse(const Shard& shard, uint64_t hash, const CachedRow* row) const {
+  const int64_t used_s = row == nullptr ? kUnknownUse : row->used_s.load(std::memory_order_relaxed);
+  if (used_s != kUnknownUse) return used_s;
+  const std::optional<int64_t> past_s = shard.past ? shard.past->Find(hash) : std::nullopt;
+  return past_s ? std::max(*past_s, created_s_) : past_s;
+}
+
 int64_t RowCache::IdleSeconds(std::string_view tagged, int64_t now_s) {
-  int64_t used_s = created_s_;
-  WithRow(tagged, [&used_s](const CachedRow* row) {
-    const int64_t row_used_s = row == nullptr ? kUnknownUse : row->used_s.load(std::memory_order_relaxed);
-    if (row_used_s != kUnknownUse) used_s = row_used_s;
-  });
+  const uint64_t hash = Hash64(tagged);
+  Shard& shard = ShardOf(hash);
+  const MutexLock lock(shard.mutex);
+  const int64_t used_s = LastUse(shard, hash, shard.table.Find(hash, tagged)).value_or(created_s_);
   return std::max<int64_t>(now_s - used_s, 0);
 }
 
 void RowCache::SetUsed(std::string_view tagged, int64_t used_s) {
-  WithRow(tagged, [used_s](CachedRow* row) {
-    if (row != nullptr) row->used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed);
-  });
+  WithRow(tagged,
+          [used_s](CachedRow& row) { row.used_s.store(static_cast<uint32_t>(used_s), std::memory_order_relaxed); });
 }
 
 uint8_t RowCache::FrequencyOf(const CachedRow* row, int64_t now_s) const {
@@ -230,17 +254,17 @@ uint8_t RowCache::FrequencyOf(const CachedRow* row, int64_t now_s) const {
 }
 
 uint8_t RowCache::Frequency(std::string_view tagged, int64_t now_s) {
-  uint8_t frequency = kNewFrequency;
-  WithRow(tagged, [&](const CachedRow* row) {
-    if (row != nullptr) frequency = DecayedFrequency(*row, now_s);
-  });
-  return frequency;
+  const uint64_t hash = Hash64(tagged);
+  Shard& shard = ShardOf(hash);
+  const MutexLock lock(shard.mutex);
+  const CachedRow* row = shard.table.Find(hash, tagged);
+  if (row != nullptr) return DecayedFrequency(*row, now_s);
+  const std::optional<int64_t> used_s = LastUse(shard, hash, nullptr);
+  return used_s ? Decayed(kNewFrequency, *used_s, now_s) : kNewFrequency;
 }
 
 void RowCache::SetFrequency(std::string_view tagged, uint8_t frequency) {
-  WithRow(tagged, [frequency](CachedRow* row) {
-    if (row != nullptr) row->frequency.store(frequency, std::memory_order_relaxed);
-  });
+  WithRow(tagged, [frequency](CachedRow& row) { row.frequency.store(frequency, std::memory_order_relaxed); });
 }
 
 // Memory is allocated before any row is removed: otherwise, if the allocation failed, an existing row would be missing
@@ -331,17 +355,26 @@ void RowCache::EraseAll() {
   }
 }
 
+void RowCache::Resize() {
+  for (Shard& shard : shards_) {
+    shard.Resize(capacity() / shards_.size(), remembers_uses_);
+    while (shard.Shrink()) std::this_thread::sleep_for(kGap);
+  }
+}
+
 void RowCache::SetCapacity(size_t bytes) {
   capacity_.store(bytes);
-  for (Shard& shard : shards_) {
-    while (shard.Shrink(bytes / shards_.size())) std::this_thread::sleep_for(kGap);
-  }
+  Resize();
+}
+
+void RowCache::RememberUses(bool remembers) {
+  if (remembers_uses_.exchange(remembers) != remembers) Resize();
 }
 
 size_t RowCache::usage() const {
   size_t sum = 0;
   for (const Shard& shard : shards_) sum += shard.charged.load(std::memory_order_relaxed);
-  return sum;
+  return remembers_uses_ ? sum + capacity() / kPastPart : sum;
 }
 
 }  // namespace cairn

@@ -10,6 +10,8 @@
 // that was used twice, and a use writes nothing but the row itself. An overwritten row keeps its position and, where
 // the value fits, its memory; an overwrite is not a use.
 //
+// If asked to (RememberUses), it also remembers when the rows that left last were used.
+//
 // Only committed rows are inserted. The inserting thread holds the row's stripe, so it never overwrites a newer commit.
 //
 // The cache is *complete* if it once held all existing rows (of an empty store or an adopted data set) and has evicted
@@ -20,11 +22,14 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/mutex.h"
 #include "base/sharded_counter.h"
+#include "cache/past_uses.h"
 #include "cache/row_names.h"
 #include "cache/row_queue.h"
 #include "cache/row_ref.h"
@@ -63,15 +68,20 @@ class RowCache {
   HotRows HottestRows(size_t most_bytes);
   // The last use of a row that was only peeked at.
   static constexpr int64_t kUnknownUse = 0;
-  // Seconds since the row was last used or written. If the cache does not know, the time since the cache was created.
+  // Seconds since the row was last used or written. If the cache does not know, the time since the cache was created,
+  // or, while it remembers uses, a longer time than for all rows that it knows.
   int64_t IdleSeconds(std::string_view tagged, int64_t now_s);
+  // Whether the last use of rows that leave the cache is remembered, in a 32nd of its memory: of about one row for 64
+  // bytes of the cache. Costs a look-up nothing.
+  void RememberUses(bool remembers);
   // Sets the last use of a row in the cache.
   void SetUsed(std::string_view tagged, int64_t used_s);
   // Whether uses are counted from now on (OBJECT FREQ). If not, a look-up has no cost for it.
   void CountUses(bool counts) { counts_uses_.store(counts, std::memory_order_relaxed); }
   bool counts_uses() const { return counts_uses_.load(std::memory_order_relaxed); }
   // How often the row was used lately, on Redis's logarithmic scale: a new row has kNewFrequency; the value rises ever
-  // more slowly with uses and falls by one for each minute without use. A row that is not in the cache counts as new.
+  // more slowly with uses and falls by one for each minute without use. A row that is not in the cache counts as new,
+  // or as new at its last use if that is remembered.
   static constexpr uint8_t kNewFrequency = 5;
   uint8_t Frequency(std::string_view tagged, int64_t now_s);
   // Sets the frequency of a row in the cache.
@@ -102,7 +112,7 @@ class RowCache {
 
   void SetCapacity(size_t bytes);
   size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
-  size_t usage() const;  // bytes charged, pinned ones included
+  size_t usage() const;  // bytes charged, pinned rows and past uses included
   uint64_t hits() const { return hits_.load(); }
   uint64_t misses() const { return misses_.load(); }
 
@@ -112,7 +122,8 @@ class RowCache {
     RowTable table ABSL_GUARDED_BY(mutex);
     RowQueue young ABSL_GUARDED_BY(mutex);
     RowQueue kept ABSL_GUARDED_BY(mutex);
-    size_t capacity ABSL_GUARDED_BY(mutex) = 0;
+    size_t capacity ABSL_GUARDED_BY(mutex) = 0;             // for rows
+    std::unique_ptr<PastUses> past ABSL_GUARDED_BY(mutex);  // null: uses are not remembered
     std::atomic<size_t> charged{0};           // bytes of its rows, with evicted rows that are still pinned
     std::atomic<uint64_t> departures{1};      // grows before each eviction that may remove a row
     std::atomic<uint64_t> complete_since{0};  // `departures` when it had all rows; 0: it never had
@@ -134,8 +145,10 @@ class RowCache {
     void Remove(CachedRow* row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
     void Evict(size_t charge, size_t most_rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
     bool EvictOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
-    // Takes the lock. Evicts some of the rows above this size; returns whether more must be evicted.
-    bool Shrink(size_t bytes);
+    // Takes the lock. Gives the shard this size, with or without a memory for past uses.
+    void Resize(size_t bytes, bool remembers);
+    // Takes the lock. Evicts some of the rows above the size; returns whether more must be evicted.
+    bool Shrink();
   };
 
   Shard& ShardOf(uint64_t hash) { return shards_[ShardNumber(hash)]; }
@@ -144,8 +157,12 @@ class RowCache {
   enum class Queue : unsigned char { kYoung, kKept };
   // A row that enters the kept queue counts as used once, so that it is not evicted before any other use.
   bool AddIfRoom(std::string_view tagged, uint64_t hash, std::string_view value, int64_t used_s, Queue queue);
+  void Resize();
   uint8_t FrequencyOf(const CachedRow* row, int64_t now_s) const;
-  // Calls `look` with the row, or with null if there is none, holding the shard's lock.
+  // When the row of this hash, if it is in the cache, or the row that left it, was last used.
+  std::optional<int64_t> LastUse(const Shard& shard, uint64_t hash, const CachedRow* row) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  // Calls `look` with the row, if it is in the cache, holding the shard's lock.
   template <typename Look>
   void WithRow(std::string_view tagged, const Look& look);
 
@@ -154,6 +171,7 @@ class RowCache {
   const int64_t created_s_;
   bool is_disowned_ = false;
   std::atomic<bool> counts_uses_{false};
+  std::atomic<bool> remembers_uses_{false};
   ShardedCounter hits_;
   ShardedCounter misses_;
 };

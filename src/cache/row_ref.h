@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // RowRef: a row's value, kept valid where it is: in the key cache (pinned), in the transaction's uncommitted rows, or
-// in its own copy. Null if there is no such row.
+// as RocksDB returned it. Null if there is no such row.
 //
 // Valid until it is destroyed, but not longer than the transaction's current tick. Thread: that of its transaction.
 #pragma once
@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -22,8 +21,13 @@ class RowRef {
   RowRef() = default;
   // Bytes that live until the end of the tick: the overlay's arena.
   explicit RowRef(std::string_view bytes) : found_(true), bytes_(bytes) {}
-  // A copy.
-  explicit RowRef(std::unique_ptr<std::string> copy) : found_(true), bytes_(*copy), copy_(std::move(copy)) {}
+  // Keeps the bytes valid while it exists.
+  class Holder {
+   public:
+    virtual ~Holder() = default;
+  };
+  RowRef(std::unique_ptr<Holder> holder, std::string_view bytes)
+      : found_(true), bytes_(bytes), holder_(std::move(holder)) {}
   // A pinned row of the key cache, released on destruction; `charged` is what its shard is charged with.
   RowRef(CachedRow* pinned, std::atomic<size_t>* charged, std::string_view bytes)
       : found_(true), bytes_(bytes), pinned_(pinned), charged_(charged) {}
@@ -46,7 +50,7 @@ class RowRef {
     std::swap(bytes_, other.bytes_);
     std::swap(pinned_, other.pinned_);
     std::swap(charged_, other.charged_);
-    std::swap(copy_, other.copy_);
+    std::swap(holder_, other.holder_);
   }
   void Release();  // in row_cache.cc
 
@@ -54,7 +58,7 @@ class RowRef {
   std::string_view bytes_;
   CachedRow* pinned_ = nullptr;
   std::atomic<size_t>* charged_ = nullptr;
-  std::unique_ptr<std::string> copy_;
+  std::unique_ptr<Holder> holder_;
 };
 
 }  // namespace cairn

@@ -10,11 +10,17 @@
 #include "encoding/packed.h"
 #include "encoding/varint.h"
 #include "storage/slice.h"
+#include "types/bloom_chain.h"
+#include "types/count_min.h"
+#include "types/cuckoo_shape.h"
 #include "types/field_deadlines.h"
+#include "types/filter_bytes.h"
 #include "types/fragments.h"
 #include "types/list_walk.h"
 #include "types/stream.h"
 #include "types/stream_chunk.h"
+#include "types/tdigest.h"
+#include "types/topk.h"
 #include "types/zset_packed.h"
 
 namespace cairn {
@@ -49,6 +55,53 @@ Status CheckIntegers(std::string_view packed) {
   return reader.status().ok() ? Ok() : Bad("packed integers do not decode");
 }
 
+// Decodes the header of a filter from the front of `in`; returns the length that it states.
+Result<uint64_t> TakeFilterHeader(Type type, std::string_view& in) {
+  if (type == Type::kBloom) return TRY(BloomChain::Decode(in)).bytes();
+  return TRY(CuckooShape::Decode(in)).bytes();
+}
+
+Status CheckFilter(const Record& record) {
+  std::string_view rest = record.payload;
+  const uint64_t length = TRY(TakeFilterHeader(record.header.type, rest));
+  return rest.size() == length ? Ok() : Bad("a filter has another length than its header says");
+}
+
+// The length of a value that is cut into fragments, and the size of these.
+struct Fragmented {
+  uint64_t length = 0;
+  uint64_t fragment_bytes = 0;
+};
+
+bool IsFilter(const Record& record) {
+  return record.header.type == Type::kBloom || record.header.type == Type::kCuckoo;
+}
+
+// Sketches, in one row or with fragments.
+Status CheckSketch(const Record& record) {
+  switch (record.header.type) {
+    case Type::kCountMin: return CountMin::Check(record);
+    case Type::kTopK: return TopK::Check(record);
+    case Type::kTDigest: TRY(TDigest::Decode(record.payload)); return Ok();
+    default: return Ok();
+  }
+}
+
+Result<Fragmented> ReadFragmented(const Record& record, const SpreadPayload& payload) {
+  Fragmented found;
+  if (IsFilter(record)) {
+    StoredFilter stored = TRY(DecodeStoredFilter(record.header.encoding, record.payload));
+    found = {.length = stored.length, .fragment_bytes = stored.page_bytes};
+    if (TRY(TakeFilterHeader(record.header.type, stored.rest)) == found.length && stored.rest.empty()) return found;
+    return Bad("a filter has another length than its header says");
+  }
+  TRY(CheckSketch(record));
+  found.length = record.header.type == Type::kString ? TRY(Fragments::LengthIn(record.payload)) : payload.count;
+  std::string_view rest = payload.rest;
+  if (!ReadVarint(rest, found.fragment_bytes)) return Bad("a value's fragment_bytes is cut short");
+  return found;
+}
+
 Status CheckChunk(StreamId base, std::string_view value, uint64_t& count, StreamId& first) {
   StreamChunkReader reader(base, value);
   count = 0;
@@ -64,7 +117,7 @@ Status CheckChunk(StreamId base, std::string_view value, uint64_t& count, Stream
 Status CheckPacked(const Record& record) {
   std::string_view payload = record.payload;
   switch (record.header.encoding) {
-    case Encoding::kRaw: return Ok();
+    case Encoding::kRaw: return IsFilter(record) ? CheckFilter(record) : CheckSketch(record);
     case Encoding::kInteger: {
       uint64_t number = 0;
       return ReadVarint(payload, number) && payload.empty() ? Ok() : Bad("an integer does not decode");
@@ -93,8 +146,14 @@ Result<std::string> CollectionReader::Read(const Record& record) {
     case Type::kZset: TRY(ReadScored(payload, result)); break;
     case Type::kList: TRY(ReadList(payload, result)); break;
     case Type::kStream: TRY(ReadStream(payload, result)); break;
-    case Type::kString: TRY(ReadFragments(record, payload, result)); break;
-    case Type::kNone: return Bad("a record without a type");
+    case Type::kString:
+    case Type::kBloom:
+    case Type::kCuckoo:
+    case Type::kCountMin:
+    case Type::kTopK: TRY(ReadFragments(record, payload, result)); break;
+    case Type::kNone:
+    case Type::kJson:
+    case Type::kTDigest: return Bad("a record of a type without rows");
   }
   return result;
 }
@@ -243,19 +302,17 @@ Status CollectionReader::ReadStream(const SpreadPayload& payload, std::string& r
 }
 
 Status CollectionReader::ReadFragments(const Record& record, const SpreadPayload& payload, std::string& result) {
-  const uint64_t length = TRY(Fragments::LengthIn(record.payload));
-  std::string_view rest = payload.rest;
-  uint64_t fragment_bytes = 0;
-  if (!ReadVarint(rest, fragment_bytes)) return Bad("a string's fragment_bytes is cut short");
-  TRY(ForEach(elements_, Space::kElements, payload.id, [&](std::string_view row, std::string_view value) -> Status {
+  const auto [length, fragment_bytes] = TRY(ReadFragmented(record, payload));
+  const auto check = [&, most = length, size = fragment_bytes](std::string_view row, std::string_view value) -> Status {
     CollectionId id = 0;
     int64_t seq = 0;
     if (!ParseChunkRow(row, id, seq) || seq < 0) return Bad("a fragment's row does not decode");
     const uint64_t index = static_cast<uint64_t>(seq);
-    if (index > length / fragment_bytes) return Bad("a fragment behind the end of the string");
-    if (value.size() > std::min(fragment_bytes, length - index * fragment_bytes)) return Bad("a fragment is too long");
+    if (index > most / size) return Bad("a fragment behind the end of the value");
+    if (value.size() > std::min(size, most - index * size)) return Bad("a fragment is too long");
     return Pass(Space::kElements, row, value);
-  }));
+  };
+  TRY(ForEach(elements_, Space::kElements, payload.id, check));
   result.append(record.payload);
   return Ok();
 }

@@ -39,6 +39,9 @@ void RowCheck::Run() {
   CheckCollections();
   CheckExpiries();
   CheckCounts();
+  // The row is the first that a server writes. A power loss may take all rows of a new directory.
+  const auto format = database_.Get(Space::kMeta, kFormatRow);
+  if (rows_ != 0 && format.ok() && !*format) findings_.Damage("damaged meta rows", "Meta row format is missing.");
   int64_t keys = 0;
   for (const auto& [keyspace, count] : keys_) keys += count;
   Findings::Note(
@@ -53,7 +56,6 @@ bool RowCheck::IsLive(KeyspaceId keyspace) const {
 
 void RowCheck::CheckMeta() {
   const auto damage = [this](std::string_view text) { findings_.Damage("damaged meta rows", std::string(text) + "."); };
-  bool has_format = false;
   for (OfflineRows rows(database_, Space::kMeta, ReportGap(findings_)); rows.Valid(); rows.Next()) {
     Count();
     std::string_view value = rows.value();
@@ -61,7 +63,6 @@ void RowCheck::CheckMeta() {
     uint32_t worker = 0;
     KeyspaceId keyspace = 0;
     if (rows.row() == kFormatRow) {
-      has_format = true;
       status = CheckFormat(value);
     } else if (rows.row() == kDatabasesRow) {
       KeyspaceId next = 0;
@@ -75,7 +76,6 @@ void RowCheck::CheckMeta() {
     }
     if (!status.ok()) damage(status.text());
   }
-  if (!has_format) damage("Meta row format is missing");
 }
 
 void RowCheck::CheckKeys() {

@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::string_view kLibraryPrefix = "function/";
 
+// Whether spread values of the type read missing rows as zeros.
+bool IsInFragments(Type type) {
+  constexpr Type kTypes[] = {Type::kString, Type::kBloom, Type::kCuckoo, Type::kCountMin, Type::kTopK};
+  return std::ranges::find(kTypes, type) != std::end(kTypes);
+}
+
 }  // namespace
 
 OfflineRows Salvage::Walk(Space space) {
@@ -104,7 +110,7 @@ Result<std::string> Salvage::CopyCollection(OfflineRows& elements, OfflineRows& 
   }
   if (after.count != before.count) {
     Lose(row, fmt::format("has {} elements of the {} that it had", after.count, before.count));
-  } else if (gaps_ != gaps_before && record.header.type == Type::kString) {
+  } else if (gaps_ != gaps_before && IsInFragments(record.header.type)) {
     Lose(row, "has zeros in place of lost bytes");
   }
   next_collection_ = std::max(next_collection_, NumberOfCollection(after.id) + 1);

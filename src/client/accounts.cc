@@ -11,12 +11,12 @@
 #include "acl/access_log.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/replace_file.h"
 #include "client/client_line.h"
 #include "client/client_registry.h"
 #include "client/client_session.h"
 #include "client/pubsub.h"
 #include "config/config.h"
-#include "config/replace_file.h"
 
 namespace cairn {
 namespace {

@@ -93,14 +93,16 @@ Status ClientList(const ClientParts& parts, CommandContext& ctx, Args& args, Rep
   return Ok();
 }
 
+// The link to the primary is no session, but Redis has a client for it, with the primary's address.
 bool MeansPrimary(const ClientFilter& filter) {
-  return filter.required.type == ClientType::kPrimary && filter.excluded.type != ClientType::kPrimary;
+  if (filter.excluded.type == ClientType::kPrimary) return false;
+  return filter.required.type == ClientType::kPrimary || (!filter.required.type && filter.required.peer);
 }
 
 // Closes every client that matches the filter; the caller's own connection closes after its reply.
 int64_t KillMatching(const ClientParts& parts, CommandContext& ctx, const ClientFilter& filter) {
   int64_t killed = 0;
-  if (MeansPrimary(filter) && parts.break_primary_link()) ++killed;
+  if (MeansPrimary(filter) && parts.break_primary_link(filter.required.peer.value_or(""))) ++killed;
   const uint64_t my_id = ctx.session().id();
   const int64_t now_us = MonotonicUs();
   for (const auto& session : parts.clients.All()) {

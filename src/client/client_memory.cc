@@ -21,10 +21,8 @@ uint64_t LimitOf(const Settings& settings) {
   const int64_t setting = settings.maxmemory_clients;
   if (setting == 0) return 0;
   if (setting > 0) return std::max(static_cast<uint64_t>(setting), kLeastLimit);
-  const auto most = static_cast<uint64_t>(settings.maxmemory.load());
-  const uint64_t budget = MemoryBudget(settings);
-  const uint64_t whole = most == 0 ? budget : std::min(most, budget);
-  return std::max(whole / 100 * static_cast<uint64_t>(-setting), kLeastLimit);
+  // Not of maxmemory, which limits the data on disk.
+  return std::max(MemoryBudget(settings) / 100 * static_cast<uint64_t>(-setting), kLeastLimit);
 }
 
 bool IsSpared(const std::shared_ptr<Session>& session) {

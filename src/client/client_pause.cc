@@ -49,7 +49,9 @@ void ClientPause::Publish() {
   }
   writes_until_ms_ = writes_until_ms;
   others_until_ms_ = others_until_ms;
-  conditions_.Set(kPausesExpiry, writes_until_ms != 0);
+  const auto stops_expiry = [](const Pause& pause) { return pause.mode != Mode::kNone; };
+  conditions_.Set(kPausesExpiry,
+                  std::any_of(std::begin(pauses_), &pauses_[static_cast<int>(Purpose::kEviction)], stops_expiry));
 }
 
 void ClientPause::WakeClients() {

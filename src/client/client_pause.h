@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ClientPause: the state of CLIENT PAUSE and UNPAUSE, and of the pauses during a failover or a shutdown. During a
-// pause, connections hold back the requests that it covers, all or only writes, and no key expires. Pauses of different
-// purposes are independent: each has its own mode and end. Whenever one ends, all clients are woken, and blocked ones
-// check whether another pause still covers them.
+// ClientPause: the state of CLIENT PAUSE and UNPAUSE, and of the pauses during a failover or a shutdown, and for
+// evictions that have to catch up with writers. During a pause, connections hold back the requests that it covers, all
+// or only writes, and no key expires, except while evictions catch up. Pauses of different purposes are independent:
+// each has its own mode and end. Whenever one ends, all clients are woken, and blocked ones check whether another pause
+// still covers them.
 //
 // Thread: any.
 #pragma once
@@ -21,9 +22,9 @@ class ClientRegistry;
 class ClientPause {
  public:
   enum class Mode : unsigned char { kNone, kWrites, kAll };
-  enum class Purpose : unsigned char { kCommand, kFailover, kShutdown };
+  enum class Purpose : unsigned char { kCommand, kFailover, kShutdown, kEviction };
 
-  // Sets kPausesExpiry while a pause is on.
+  // Sets kPausesExpiry while a pause is on that stops it.
   ClientPause(Conditions& conditions, ClientRegistry& clients) : conditions_(conditions), clients_(clients) {}
 
   // As in Redis, a second pause never shortens or weakens the pause that is active at `now_ms`.
@@ -51,7 +52,7 @@ class ClientPause {
   Conditions& conditions_;
   ClientRegistry& clients_;
   Mutex mutex_;                              // taken by writers only
-  Pause pauses_[3] ABSL_GUARDED_BY(mutex_);  // by purpose
+  Pause pauses_[4] ABSL_GUARDED_BY(mutex_);  // by purpose
   std::atomic<int64_t> writes_until_ms_{0};
   std::atomic<int64_t> others_until_ms_{0};
 };

@@ -32,6 +32,7 @@ ClientSession::ClientSession(uint64_t id, const Parts& parts, const ConnectionOr
   socket.local = origin.local;
   socket.fd = origin.fd;
   socket.read_only = origin.read_only;
+  socket.tls = origin.tls != nullptr;
   login.account = parts.users.default_user();
   login.authenticated = login.account->is_open();
   activity.created_us = activity.last_active_us = MonotonicUs();
@@ -49,7 +50,8 @@ RequestLimits ClientSession::request_limits() const {
 }
 
 int64_t ClientSession::deadline_us() const {
-  return blocking.command != nullptr ? blocking.command->deadline_us : paused_until_us.load(std::memory_order_relaxed);
+  if (blocking.command == nullptr) return paused_until_us.load(std::memory_order_relaxed);
+  return blocking.command->next_run_us();
 }
 
 Client::Wish ClientSession::TakeWish() {

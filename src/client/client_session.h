@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/event.h"
 #include "base/mutex.h"
@@ -84,6 +85,11 @@ class ClientSession : public Session, public Client {
   // The client's Replica (replication/replicas.h); null: it has sent no command of a replica. Other threads than
   // the connection's read it under mutex().
   std::shared_ptr<ReplicaClient> replica;
+
+  // Subscriptions that CancelLostShardChannels of PubSub has cancelled. PubSub guards the names; the worker drops them
+  // before the next request.
+  std::vector<std::string> cancelled_channels;
+  std::atomic<bool> has_cancelled_channels{false};
 
  private:
   ClientClass output_class() const;

@@ -16,6 +16,7 @@
 #include "command/database_index.h"
 #include "command/parts.h"
 #include "command/waiters.h"
+#include "config/settings.h"
 
 namespace cairn {
 namespace {
@@ -75,7 +76,7 @@ Status Auth(const ConnectionParts& parts, CommandContext& ctx, Args& args, Reply
   return Ok();
 }
 
-void ReplyHello(CommandContext& ctx, Reply& reply) {
+void ReplyHello(const ConnectionParts& parts, CommandContext& ctx, Reply& reply) {
   reply.Map(7);
   reply.Bulk("server");
   reply.Bulk("redis");
@@ -86,7 +87,7 @@ void ReplyHello(CommandContext& ctx, Reply& reply) {
   reply.Bulk("id");
   reply.Integer(static_cast<int64_t>(ctx.session().id()));
   reply.Bulk("mode");
-  reply.Bulk("standalone");
+  reply.Bulk(parts.settings.cluster_enabled ? "cluster" : "standalone");
   reply.Bulk("role");
   reply.Bulk("master");
   reply.Bulk("modules");
@@ -115,7 +116,7 @@ Status Hello(const ConnectionParts& parts, CommandContext& ctx, Args& args, Repl
   if (!session.login.authenticated) return Status::Reply(kHelloNeedsAuth);
   session.protocol = static_cast<int>(version);
   reply.set_protocol(session.protocol);
-  ReplyHello(ctx, reply);
+  ReplyHello(parts, ctx, reply);
   return Ok();
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <span>
+#include <string_view>
 
 #include "command/table.h"
 
@@ -30,6 +31,7 @@ struct AclParts {
 };
 
 struct ConnectionParts {
+  const Settings& settings;
   Users& users;
   AccessLog& access_log;
   Monitors& monitors;
@@ -43,7 +45,8 @@ struct ClientParts {
   ClientPause& pause;
   Users& users;
   Tracking& tracking;
-  std::function<bool()> break_primary_link;  // returns false if there is no link
+  // Breaks the link to the primary; false if there is none, or if it is not at the address (empty: any).
+  std::function<bool(std::string_view address)> break_primary_link;
 };
 
 std::span<const CommandRow> AclCommands();

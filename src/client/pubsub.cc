@@ -64,12 +64,65 @@ void PubSub::Settle(ClientSession& session, std::string& pushed) {
       session.memory.listed_bytes -= Session::ListedBytes(change.name);
     }
   }
-  subscriptions.Settled();
   for (const ChannelKind kind : {ChannelKind::kChannel, ChannelKind::kPattern, ChannelKind::kShard}) {
     session.shown.subscriptions[static_cast<size_t>(kind)] = static_cast<uint32_t>(subscriptions.count(kind));
   }
   session.shown.protocol = session.protocol;
   session.TakePushed(pushed);
+  // The slot of a new channel may have left between the command and now.
+  std::vector<std::string> lost;
+  for (const Subscriptions::Change& change : subscriptions.changes()) {
+    if (change.added && change.kind == ChannelKind::kShard && !Serves(change.name)) lost.push_back(change.name);
+  }
+  for (const std::string& channel : lost) {
+    if (!DropShardChannel(session, channel)) continue;
+    Remove(ChannelKind::kShard, channel, session);
+    PushCancellation(session, channel);
+  }
+  subscriptions.Settled();
+}
+
+bool PubSub::DropShardChannel(ClientSession& session, std::string_view channel) {
+  if (!session.subscriptions.Remove(ChannelKind::kShard, channel)) return false;
+  session.memory.listed_bytes -= Session::ListedBytes(channel);
+  return true;
+}
+
+void PubSub::PushCancellation(ClientSession& session, std::string_view channel) {
+  const uint32_t left = --session.shown.subscriptions[static_cast<size_t>(ChannelKind::kShard)];
+  std::string message;
+  Reply reply(message, session.shown.protocol.load(std::memory_order_relaxed));
+  reply.Push(3);
+  reply.Bulk("sunsubscribe");
+  reply.Bulk(channel);
+  reply.Integer(left);
+  session.Push(message);
+}
+
+void PubSub::CancelLostShardChannels() {
+  const MutexLock lock(mutex_);
+  Index& index = indexes_[static_cast<size_t>(ChannelKind::kShard)];
+  for (auto entry = index.begin(); entry != index.end();) {
+    if (Serves(entry->first)) {
+      ++entry;
+      continue;
+    }
+    for (ClientSession* session : entry->second) {
+      PushCancellation(*session, entry->first);
+      session->cancelled_channels.push_back(entry->first);
+      session->has_cancelled_channels = true;
+    }
+    entry = index.erase(entry);
+  }
+}
+
+void PubSub::DropCancelled(ClientSession& session) {
+  const MutexLock lock(mutex_);
+  session.subscriptions.Rewind();
+  for (const std::string& channel : session.cancelled_channels) DropShardChannel(session, channel);
+  session.subscriptions.Settled();
+  session.cancelled_channels.clear();
+  session.has_cancelled_channels = false;
 }
 
 void PubSub::Forget(ClientSession& session) {
@@ -109,7 +162,9 @@ void PubSub::Deliver(std::span<const Notification> notifications) {
   for (const Notification& notification : notifications) {
     const bool is_message =
         notification.kind == NotificationKind::kMessage || notification.kind == NotificationKind::kShardMessage;
-    if (is_message) DeliverOne(notification);  // client/tracking.h delivers the others
+    if (!is_message) continue;  // client/tracking.h delivers the others
+    DeliverOne(notification);
+    if (notification.source != 0 && forwards()) cluster_node_.forward(notification);
   }
 }
 

@@ -39,11 +39,29 @@ class PubSub {
   void Settle(ClientSession& session, std::string& pushed);
   // Removes a session that is closing.
   void Forget(ClientSession& session);
+  // Removes the cancelled subscriptions from the session's own list. Thread: the session's worker.
+  void DropCancelled(ClientSession& session);
 
   // The number of messages that a PUBLISH would send; a client that subscribes to the channel and to a matching pattern
   // gets two. `kind` is kChannel, which patterns match too, or kShard.
   int64_t CountReceivers(ChannelKind kind, std::string_view channel) const;
+  // A message with a source is one of a client here, and is also forwarded to the other nodes of a cluster.
   void Deliver(std::span<const Notification> notifications);
+
+  // The cluster of which this server is a node. All are called under mutex_, so they take only leaf locks. REQUIRES of
+  // the setter: no client is served yet.
+  struct ClusterNode {
+    std::function<bool()> forwards;
+    // Sends a message to other nodes.
+    std::function<void(const Notification& message)> forward;
+    // Whether this node serves the slot of a shard channel.
+    std::function<bool(std::string_view channel)> serves;
+  };
+  void set_cluster_node(ClusterNode node) { cluster_node_ = std::move(node); }
+  bool forwards() const { return cluster_node_.forwards && cluster_node_.forwards(); }
+  // Must be called when this node serves fewer slots: cancels the subscriptions to their channels with a SUNSUBSCRIBE
+  // message.
+  void CancelLostShardChannels();
 
   // The number of channels or patterns with a subscriber.
   int64_t Count(ChannelKind kind) const;
@@ -62,8 +80,13 @@ class PubSub {
     return indexes_[static_cast<size_t>(kind)];
   }
   void Remove(ChannelKind kind, const std::string& name, ClientSession& session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Serves(std::string_view channel) const { return !cluster_node_.serves || cluster_node_.serves(channel); }
+  // Returns false if the session has not subscribed to it. Thread: the session's worker.
+  static bool DropShardChannel(ClientSession& session, std::string_view channel);
+  static void PushCancellation(ClientSession& session, std::string_view channel);
   void DeliverOne(const Notification& notification) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  ClusterNode cluster_node_;
   mutable Mutex mutex_;
   Index indexes_[kChannelKinds] ABSL_GUARDED_BY(mutex_);
 };

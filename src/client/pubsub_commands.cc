@@ -76,12 +76,14 @@ Status PublishTo(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) 
   const std::string_view channel = args.Bytes();
   const std::string_view message = args.Bytes();
   const int64_t receivers = pubsub.CountReceivers(kind, channel);
-  if (receivers > 0) {
+  const bool forwards = pubsub.forwards();
+  if (receivers > 0 || forwards) {
     const bool is_shard = kind == ChannelKind::kShard;
     ctx.txn().notifications().Add({is_shard ? NotificationKind::kShardMessage : NotificationKind::kMessage,
-                                   std::string(channel), std::string(message)});
+                                   std::string(channel), std::string(message), ctx.session().id()});
   }
-  ctx.Replicate(args.all());
+  // In a cluster, replicas get the message by the bus.
+  if (!forwards) ctx.Replicate(args.all());
   reply.Integer(receivers);
   return Ok();
 }

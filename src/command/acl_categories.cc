@@ -7,9 +7,9 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "keyspace", "read",        "write",      "set",         "sortedset", "list",  "hash", "string",
-    "bitmap",   "hyperloglog", "geo",        "stream",      "pubsub",    "admin", "fast", "slow",
-    "blocking", "dangerous",   "connection", "transaction", "scripting", "json",
+    "keyspace",    "read",        "write",     "set",    "sortedset", "list",   "hash", "string",   "bitmap",
+    "hyperloglog", "geo",         "stream",    "pubsub", "admin",     "fast",   "slow", "blocking", "dangerous",
+    "connection",  "transaction", "scripting", "json",   "bloom",     "cuckoo", "cms",  "topk",     "tdigest",
 };
 
 struct FlagImplies {
@@ -37,6 +37,11 @@ std::string_view CategoryOfGroup(Group group) {
     case Group::kStream: return "stream";
     case Group::kBitmap: return "bitmap";
     case Group::kJson: return "json";
+    case Group::kBloom: return "bloom";
+    case Group::kCuckoo: return "cuckoo";
+    case Group::kCountMin: return "cms";
+    case Group::kTopK: return "topk";
+    case Group::kTDigest: return "tdigest";
     case Group::kPubsub:
     case Group::kServer:
     case Group::kCluster:

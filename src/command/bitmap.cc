@@ -92,6 +92,8 @@ struct BitRange {
   }
 };
 
+bool IsUnit(std::string_view word) { return EqualsIgnoreCase(word, "BIT") || EqualsIgnoreCase(word, "BYTE"); }
+
 void ReadUnit(Args& args, BitRange& range) {
   if (!args.More()) return;
   if (args.Keyword("BIT")) {
@@ -206,7 +208,10 @@ Status BitPos(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(args.Check());
   if (bit != 0 && bit != 1) return Status::Reply("ERR The bit argument must be 1 or 0.");
   BitRange range;
+  if (args.left() > 3) return Status::Reply(errors::kSyntax);
   if (args.More()) range.start = args.Integer();
+  // Redis rejects an unknown unit before an end that is not a number.
+  if (args.left() == 2 && !IsUnit(args[args.position() + 1])) args.Fail(errors::kSyntax);
   if (args.More()) {
     range.end = args.Integer();
     range.has_end = true;

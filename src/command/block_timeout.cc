@@ -22,7 +22,7 @@ Status SetBlockTimeout(CommandContext& ctx, std::string_view seconds) {
   if (ms < 0) return Status::Reply(kNegative);
   // The deadline must fit into an int64 too.
   if (ms > static_cast<long double>(INT64_MAX - ctx.now_ms())) return Status::Reply(kOutOfRange);
-  ctx.set_block_timeout_ms(static_cast<int64_t>(ms));
+  ctx.wait().timeout_ms = static_cast<int64_t>(ms);
   return Ok();
 }
 

@@ -2,6 +2,7 @@
 #include "command/command_replies.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "command/acl_categories.h"
@@ -54,6 +55,7 @@ constexpr FlagName kKeyFlags[] = {
     {kVariableFlags, "variable_flags"},
 };
 
+// The last one is of all groups from kJson on.
 constexpr std::string_view kGroupNames[] = {
     "generic", "string",    "list",        "set",     "sorted-set", "hash", "pubsub", "transactions", "connection",
     "server",  "scripting", "hyperloglog", "cluster", "sentinel",   "geo",  "stream", "bitmap",       "module",
@@ -259,7 +261,9 @@ Status ReplyDocs(const Command& command, Reply& reply) {
   size_t fields = 0;
   ReplyField("summary", row.summary, fields, reply);
   ReplyField("since", row.since, fields, reply);
-  ReplyField("group", kGroupNames[static_cast<size_t>(row.group)], fields, reply);
+  // The last name is that of all commands of modules.
+  const size_t group = std::min(static_cast<size_t>(row.group), std::size(kGroupNames) - 1);
+  ReplyField("group", kGroupNames[group], fields, reply);
   ReplyField("complexity", row.complexity, fields, reply);
   if (!row.deprecated_since.empty()) {
     reply.Bulk("doc_flags");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command/context.h"
 
+#include <new>
+
 namespace cairn {
 
 void CommandContext::EmitToOthers(int db, EventClass of, std::string_view event, std::string_view key) {
@@ -29,11 +31,30 @@ void CommandContext::RememberReads(std::span<const std::string_view> argv) {
   }
 }
 
+namespace {
+
+// Without memory the command fails. An exception ends the process where it would leave Lua's frames behind, or where a
+// replica would go on without the command.
+Status CallRun(CommandContext& ctx, const Command& command, bool may_fail, Args& args, Reply& reply) {
+  const auto run = [&] { return command.row().run(ctx, args, reply); };
+  if (!may_fail) return [&]() noexcept { return run(); }();
+  try {
+    return run();
+  } catch (const std::bad_alloc&) {
+    return Status::Reply("ERR out of memory: the server cannot allocate what the command needs");
+  }
+}
+
+}  // namespace
+
 Status RunCommand(CommandContext& ctx, std::span<const std::string_view> argv, Reply& reply) {
   const bool reads = ctx.command_.Has(kReadonly) && !ctx.command_.Has(kRunsScript);  // its calls do
   if (reads && ctx.session_.tracking.on && ctx.session_.tracking.remembers()) ctx.RememberReads(argv);
+  const bool no_touch = ctx.session_.no_touch.load(std::memory_order_relaxed);
+  ctx.txn_.command().OnlyPeek(no_touch && ctx.command_.row().name != "touch");
   Args args(argv);
-  TRY(ctx.command_.row().run(ctx, args, reply));
+  const bool may_fail = !ctx.command_.Has(kRunsScript) && !ctx.session_.is_primary;
+  TRY(CallRun(ctx, ctx.command_, may_fail, args, reply));
   if (ctx.changes_ > 0) {
     ctx.txn_.command().CountChanges(ctx.changes_);
     if (ctx.is_replicated() && !ctx.replicates_itself_) ctx.txn_.replicated_commands().Add(ctx.session_.db, argv);

@@ -25,6 +25,12 @@ namespace cairn {
 
 class Waiters;
 
+// The wait of a command for one of its keys.
+struct BlockWait {
+  int64_t timeout_ms = 0;    // the longest wait; 0: no limit
+  int64_t run_again_ms = 0;  // Unix time at which the command runs again although no key has changed; 0: never
+};
+
 class CommandContext {
  public:
   CommandContext(Transaction& txn, Session& session, const Command& command, const CommandTable& table,
@@ -41,9 +47,8 @@ class CommandContext {
   // Unix time in ms, the same during the whole command.
   int64_t now_ms() const { return txn_.command().now_ms(); }
 
-  // The maximum wait of a command that returns MustBlock; 0: no limit. Must be set before it returns.
-  int64_t block_timeout_ms() const { return block_timeout_ms_; }
-  void set_block_timeout_ms(int64_t timeout_ms) { block_timeout_ms_ = timeout_ms; }
+  // How a command that returns MustBlock waits. It must be set before it returns.
+  BlockWait& wait() { return wait_; }
 
   // Replaces an argument for reruns of a command that returned MustBlock: `$` must keep the meaning it had first.
   void ReplaceWhenParked(size_t position, std::string text) { replaced_.emplace_back(position, std::move(text)); }
@@ -132,7 +137,7 @@ class CommandContext {
   Random& random_;
   Waiters* waiters_ = nullptr;
   std::unique_ptr<ScriptCalls>* script_calls_ = nullptr;
-  int64_t block_timeout_ms_ = 0;
+  BlockWait wait_;
   uint64_t changes_ = 0;
   bool replicates_itself_ = false;
   std::vector<std::pair<size_t, std::string>> replaced_;

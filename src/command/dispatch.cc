@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "command/access.h"
 #include "command/writable.h"
 #include "encoding/row_key.h"
@@ -18,6 +20,7 @@ namespace {
 // A slow lane command whose reads keep changing locks everything after this many retries.
 constexpr int kTriesBeforeLockAll = 1;
 constexpr int kMostTries = 8;
+constexpr int64_t kMostWaitMs = 24 * 3600 * 1000;  // then a command with a later time of its rerun runs again
 constexpr std::string_view kRedirect = "REDIRECT ";
 
 std::string OnlyListens(const Command& command) {
@@ -40,15 +43,18 @@ struct Dispatcher::Call {
   bool is_gated = false;    // checks the state of the server; not for a primary's stream
   bool on_replica = false;  // when the command began
   bool refused_late = false;
+  bool is_held_back = false;  // by a pause of writes, or because its slot is about to move to another node
   bool keeps_writes = false;  // it parks, and its writes stay
   int64_t block_timeout_ms = 0;
+  int64_t run_again_in_ms = 0;                           // of a command that parks; 0: only when a key changes
   std::vector<std::pair<size_t, std::string>> replaced;  // replaced arguments of a command that parks
   std::unique_ptr<ScriptCalls> called;                   // by its scripts
+  std::optional<SlotGate::Call> slots;                   // on a node of a cluster, once the gate has checked it
 };
 
 // ---- gates
 
-Status Dispatcher::CheckGates(const Call& call) {
+Status Dispatcher::CheckGates(Call& call) {
   const Command* command = call.command;
   const Session& session = call.session;
   if (command == nullptr) {
@@ -72,6 +78,10 @@ Status Dispatcher::CheckGates(const Call& call) {
   }
   if (session.login.account != nullptr && !session.login.account->is_unrestricted()) TRY(CheckUser(call));
   if (session.only_listens() && !command->Has(kForListener)) return Status::Reply(OnlyListens(*command));
+  if (slot_gate_ != nullptr) {
+    call.slots.emplace(session, *command, call.argv);
+    TRY(slot_gate_->Check(*call.slots));
+  }
   if (conditions_.any()) TRY(CheckConditions(call));
   if (command->Has(kWrite)) TRY(CheckWritable(session, call.worker.txn.store()));
   if (busy_scripts_.any() && !command->Has(kAllowBusy)) return Status::Reply(std::string(busy_scripts_.refusal()));
@@ -153,7 +163,7 @@ void Dispatcher::Refuse(const Call& call, std::string_view text, Reply& reply) {
   session.multi = MultiState();
   session.ShowQueued();
   waiters_.Unwatch(session);
-  if (text.starts_with(kRedirect)) {
+  if (IsRedirection(text)) {
     reply.Error(text);
     return;
   }
@@ -219,18 +229,32 @@ bool Dispatcher::StartsOnSlowLane(const Call& call) const {
 
 // ---- running
 
+// The conditions and the routes of slots may have changed during the wait for the locks. A thread that changes them
+// waits for all stripe holders.
+Status Dispatcher::CheckLocked(Call& call) {
+  if (conditions_.any()) TRY(CheckConditions(call));
+  return call.slots ? slot_gate_->CheckLocked(*call.slots, call.worker.txn, limits_) : Ok();
+}
+
 Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   CommandWorker& worker = call.worker;
   worker.txn.BeginCommand(worker.lane, WallMs(), call.command->Has(kReadonly));
+  if (call.slots) worker.txn.command().KeepExpired(call.session.is_primary);
   if (call.command->Has(kReadonly)) worker.txn.command().StopAt(reply.cut_flag());
   call.session.subscriptions.Rewind();
   TRY(LockFor(call, everything));
-  // The conditions may have changed during the wait for the locks. A thread that changes them waits for all stripe
-  // holders.
-  if (call.is_gated && conditions_.any()) [[unlikely]] {
-    if (Status refused = CheckConditions(call); !refused.ok()) {
-      call.refused_late = true;
+  // A pause of writes may have begun since the request was admitted. The thread that began it may wait for the holders
+  // of locks, so a command that had locked its keys before completes, also one that begins the pause itself (EXEC).
+  const bool is_paused = call.is_gated && conditions_.Has(kPausesExpiry);
+  if (call.is_gated && (conditions_.any() || slot_gate_ != nullptr)) [[unlikely]] {
+    if (Status refused = CheckLocked(call); !refused.ok()) {
+      call.refused_late = !refused.Is(Code::kWouldWait);
       return refused;
+    }
+    if (call.slots && slot_gate_->IsHeld(*call.slots)) {
+      if (call.rerun) return Status::MustBlock();
+      call.is_held_back = true;
+      return Status::WouldWait();
     }
   }
   if (call.rerun && !waiters_.TakeTurn(call.session)) return Status::MustBlock();
@@ -239,8 +263,15 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   call.called.reset();
   ctx.set_script_calls(&call.called);
   Status status = RunCommand(ctx, call.argv, reply);
-  call.block_timeout_ms = ctx.block_timeout_ms();
+  call.block_timeout_ms = ctx.wait().timeout_ms;
+  const int64_t run_again_ms = ctx.wait().run_again_ms;
+  call.run_again_in_ms = run_again_ms > 0 ? std::clamp(run_again_ms - ctx.now_ms(), int64_t{1}, kMostWaitMs) : 0;
   call.replaced = ctx.TakeReplaced();
+  if (is_paused && worker.txn.command().changes() > 0) {
+    if (call.rerun) return Status::MustBlock();
+    call.is_held_back = true;
+    return Status::WouldWait();
+  }
   if (status.ok()) return worker.txn.FinishCommand();
   call.keeps_writes = status.Is(Code::kMustBlock) && call.command->Has(kWrite);
   const bool is_wrong_type = status.Is(Code::kReply) && status.text() == errors::kWrongType;
@@ -298,6 +329,11 @@ Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<c
       worker.txn.AbandonCommand();
       reply.Rewind();
       session.db = db;
+      if (call.is_held_back) {
+        if (worker.lane == Lane::kSlow) worker.txn.Discard();
+        outcome.verdict = Verdict::kHeldBack;
+        return outcome;
+      }
       if (worker.lane == Lane::kFast) {
         outcome.verdict = Verdict::kWouldWait;
         return outcome;
@@ -427,10 +463,12 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
     for (const std::string_view arg : call.argv) blocked->argv.emplace_back(arg);
     for (auto& [position, text] : call.replaced) blocked->argv[position] = std::move(text);
     blocked->command = call.command;
-    if (timeout_ms > 0) blocked->deadline_us = MonotonicUs() + timeout_ms * 1000;
+    if (timeout_ms > 0) blocked->deadline_us = DeadlineUs(timeout_ms);
     call.session.blocking.unblock = UnblockRequest::kNone;
     call.session.Block(std::move(blocked));
   }
+  BlockedCommand& blocked = *call.session.blocking.command;
+  blocked.run_again_us = call.run_again_in_ms > 0 ? MonotonicUs() + call.run_again_in_ms * 1000 : 0;
   waiters_.Park(call.session, keys, UnblocksOnNoKey(*call.command));
   // A thread that makes this server a replica unblocks the clients parked by then.
   std::atomic_thread_fence(std::memory_order_seq_cst);

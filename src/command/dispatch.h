@@ -20,6 +20,7 @@
 #include "command/conditions.h"
 #include "command/context.h"
 #include "command/session.h"
+#include "command/slot_gate.h"
 #include "command/table.h"
 #include "command/waiters.h"
 #include "resp/reply.h"
@@ -41,6 +42,7 @@ enum class Verdict : unsigned char {
   kDone,       // the reply is written
   kWouldWait,  // no effect yet: run it on the slow lane
   kParked,     // no reply yet: run it again when the session is woken
+  kHeldBack,   // no effect yet: run it again soon: a pause of writes has begun, or its slot is about to move
 };
 
 struct Outcome {
@@ -88,11 +90,14 @@ class Dispatcher {
   void set_denial_listener(DenialListener listener) { denial_listener_ = std::move(listener); }
   // `address` returns "host:port" of the primary (empty: none), for clients with CAPA REDIRECT.
   void set_primary_address(std::function<std::string()> address) { primary_address_ = std::move(address); }
+  // On a node of a cluster: the check of the slots of each command.
+  void set_slot_gate(const SlotGate* gate) { slot_gate_ = gate; }
   BusyScripts& busy_scripts() { return busy_scripts_; }
 
  private:
   struct Call;
-  Status CheckGates(const Call& call);
+  Status CheckGates(Call& call);
+  Status CheckLocked(Call& call);
   Status CheckUser(const Call& call);
   static bool AnyOf(const Call& call, CommandFlag flag, bool missing);
   Status CheckRedirect(const Call& call, bool writes) const;
@@ -118,6 +123,7 @@ class Dispatcher {
   BusyScripts busy_scripts_;
   DenialListener denial_listener_;
   std::function<std::string()> primary_address_;
+  const SlotGate* slot_gate_ = nullptr;  // null: no cluster
   Conditions conditions_;
 };
 

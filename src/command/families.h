@@ -36,6 +36,9 @@ std::span<const CommandRow> ZsetStoreCommands();
 std::span<const CommandRow> StreamCommands();
 std::span<const CommandRow> StreamDeleteCommands();
 std::span<const CommandRow> StreamReadCommands();
+std::span<const CommandRow> StreamReadGroupCommands();
+std::span<const CommandRow> StreamNackCommands();
+std::span<const CommandRow> StreamProducerCommands();
 std::span<const CommandRow> StreamGroupCommands();
 std::span<const CommandRow> StreamClaimCommands();
 std::span<const CommandRow> StreamInfoCommands();
@@ -50,5 +53,11 @@ std::span<const CommandRow> ReplaceCommands();
 std::span<const CommandRow> JsonCommands();
 std::span<const CommandRow> JsonScalarCommands();
 std::span<const CommandRow> JsonArrayCommands();
+std::span<const CommandRow> BloomCommands();
+std::span<const CommandRow> CuckooCommands();
+std::span<const CommandRow> CountMinCommands();
+std::span<const CommandRow> TopKCommands();
+std::span<const CommandRow> TDigestCommands();
+std::span<const CommandRow> TDigestEstimateCommands();
 
 }  // namespace cairn

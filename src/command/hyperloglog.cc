@@ -145,9 +145,15 @@ Status ReplyRegisters(const HyperLogLog& value, Reply& reply) {
   return Ok();
 }
 
-// PFDEBUG GETREG | DECODE | ENCODING | TODENSE key
+// PFDEBUG GETREG | DECODE | ENCODING | TODENSE key; PFDEBUG SIMD <ON | OFF>
 Status PfDebug(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view subcommand = args.Bytes();
+  if (EqualsIgnoreCase(subcommand, "simd")) {
+    // Redis 8 selects the code that merges registers. There is only one here.
+    if (!args.Keyword("on") && !args.Keyword("off")) return Status::Reply("ERR Argument must be ON or OFF");
+    reply.Simple("disabled");
+    return Ok();
+  }
   Keyspace keys = ctx.keys();
   Found found = TRY(Find(keys, args.Bytes()));
   if (!found.value) return Status::Reply("ERR The specified key does not exist");

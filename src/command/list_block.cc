@@ -8,6 +8,7 @@
 #include "command/families.h"
 #include "command/fixed.h"
 #include "command/list_move.h"
+#include "command/list_move_many.h"
 
 namespace cairn {
 namespace {
@@ -48,6 +49,15 @@ Status BLMove(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// BLMOVEM source destination LEFT|RIGHT LEFT|RIGHT timeout [COUNT|EXACTLY count OBO|BULK]
+Status BLMoveM(CommandContext& ctx, Args& args, Reply& reply) {
+  MoveManyArgs move = ReadMoveManyKeys(args);
+  const std::string_view timeout = args.Bytes();
+  TRY(ReadMoveManyCount(args, move));
+  TRY(SetBlockTimeout(ctx, timeout));
+  return TRY(MoveMany(ctx, move, reply)) ? Ok() : Status::MustBlock();
+}
+
 // BRPOPLPUSH source destination timeout
 Status BRPopLPush(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(SetBlockTimeout(ctx, args[3]));
@@ -83,6 +93,13 @@ constexpr CommandRow kRows[] = {
      .keys = {OneKey(kRW | kAccess | kDelete, 1), OneKey(kRW | kInsert, 2)}, .run = BLMove, .group = Group::kList,
      .since = "6.2.0", .summary = "Moves an element from one list to another; blocks until there is one.",
      .complexity = "O(1)", .syntax = "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout", .awaits = Type::kList},
+    {.name = "blmovem", .arity = -6, .flags = kBlockingWrite | kDenyOom,
+     .keys = {OneKey(kRW | kAccess | kDelete, 1), OneKey(kRW | kInsert, 2)}, .run = BLMoveM, .group = Group::kList,
+     .since = "8.10.0", .summary = "Moves elements from one list to another; blocks until there are enough.",
+     .complexity = "O(N) with N the number of elements moved",
+     .syntax = "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout "
+               "[<COUNT count | EXACTLY exactly> <OBO | BULK>]",
+     .awaits = Type::kList},
     {.name = "brpoplpush", .arity = 4, .flags = kBlockingWrite | kDenyOom,
      .keys = {OneKey(kRW | kAccess | kDelete, 1), OneKey(kRW | kInsert, 2)}, .run = BRPopLPush, .group = Group::kList,
      .since = "2.2.0",

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Moves between lists (LMOVE and RPOPLPUSH), and pops from the first non-empty list of several (LMPOP).
+// Moves between lists (LMOVE, RPOPLPUSH and LMOVEM), and pops from the first non-empty list of several (LMPOP).
 #include "command/list_move.h"
 
 #include <algorithm>
 #include <string>
 
 #include "command/families.h"
+#include "command/list_move_many.h"
 
 namespace cairn {
 
@@ -104,6 +105,14 @@ Status LMove(CommandContext& ctx, Args& args, Reply& reply) {
   return Ok();
 }
 
+// LMOVEM source destination LEFT|RIGHT LEFT|RIGHT [COUNT|EXACTLY count OBO|BULK]
+Status LMoveM(CommandContext& ctx, Args& args, Reply& reply) {
+  MoveManyArgs move = ReadMoveManyKeys(args);
+  TRY(ReadMoveManyCount(args, move));
+  if (!TRY(MoveMany(ctx, move, reply))) reply.NullArray();
+  return Ok();
+}
+
 // RPOPLPUSH source destination
 Status RPopLPush(CommandContext& ctx, Args& args, Reply& reply) {
   if (!TRY(MoveItem(ctx, args[1], args[2], ListEnd::kTail, ListEnd::kHead, reply))) reply.Null();
@@ -123,6 +132,11 @@ constexpr CommandRow kRows[] = {
      .keys = {OneKey(kRW | kAccess | kDelete, 1), OneKey(kRW | kInsert, 2)}, .run = LMove, .group = Group::kList,
      .since = "6.2.0", .summary = "Moves an element from an end of one list to an end of another.",
      .complexity = "O(1)", .syntax = "source destination <LEFT | RIGHT> <LEFT | RIGHT>"},
+    {.name = "lmovem", .arity = -5, .flags = kWrite | kDenyOom,
+     .keys = {OneKey(kRW | kAccess | kDelete, 1), OneKey(kRW | kInsert, 2)}, .run = LMoveM, .group = Group::kList,
+     .since = "8.10.0", .summary = "Moves elements from an end of one list to an end of another.",
+     .complexity = "O(N) with N the number of elements moved",
+     .syntax = "source destination <LEFT | RIGHT> <LEFT | RIGHT> [<COUNT count | EXACTLY exactly> <OBO | BULK>]"},
     {.name = "rpoplpush", .arity = 3, .flags = kWrite | kDenyOom,
      .keys = {OneKey(kRW | kAccess | kDelete, 1), OneKey(kRW | kInsert, 2)}, .run = RPopLPush, .group = Group::kList,
      .since = "1.2.0", .summary = "Moves the last element of one list to the head of another.", .complexity = "O(1)",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What the commands that take items from one list, or from the first non-empty one of several, share with their
-// blocking forms.
+// blocking forms. LMOVEM and BLMOVEM are in command/list_move_many.h.
 #pragma once
 
 #include <cstdint>

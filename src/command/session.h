@@ -8,6 +8,7 @@
 // Not here: the socket and its buffers (net/connection.h).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -83,9 +84,15 @@ struct WatchedKey {
 struct BlockedCommand {
   std::vector<std::string> argv;
   const Command* command = nullptr;
-  int64_t deadline_us = 0;  // monotonic; 0: none
-  bool timed_out = false;   // kAnswersTimeout: rerun the command for its reply
-  uint64_t bytes() const;   // its size, including its entries in the queues of its keys
+  int64_t deadline_us = 0;   // monotonic; 0: none
+  int64_t run_again_us = 0;  // monotonic; 0: only when a key changes
+  bool timed_out = false;    // kAnswersTimeout: rerun the command for its reply
+  // When to resume the client even if no key changes; 0: never.
+  int64_t next_run_us() const {
+    if (deadline_us == 0 || run_again_us == 0) return std::max(deadline_us, run_again_us);
+    return std::min(deadline_us, run_again_us);
+  }
+  uint64_t bytes() const;  // its size, including its entries in the queues of its keys
 };
 
 // The command that blocks the client. The worker sets it; other threads see whether the client is blocked, and may
@@ -114,6 +121,7 @@ struct ClientSocket {
   std::string local;
   int fd = -1;
   bool read_only = false;  // the port allows no writes
+  bool tls = false;
 };
 
 // The names that a client set by CLIENT SETNAME and CLIENT SETINFO.
@@ -149,10 +157,11 @@ struct ShownState {
   std::atomic<int64_t> redirect{-1};                     // receives the invalidations; 0: itself, -1: off
 };
 
-// Whether a replica redirects the client to its primary.
+// Whether a replica or a node of a cluster redirects the client.
 struct Redirection {
   std::atomic<bool> is_followed{false};  // CLIENT CAPA REDIRECT
   bool reads_replica = false;            // READONLY: a replica serves its reads all the same
+  bool asks = false;                     // ASKING: the next command is served in a slot that is being imported
 };
 
 // When the client connected, its last activity, and its traffic. One thread at a time counts the traffic.

@@ -15,6 +15,7 @@
 #include "command/fixed.h"
 #include "command/named.h"
 #include "command/stream_args.h"
+#include "command/stream_idempotence.h"
 #include "types/stream_references.h"
 
 namespace cairn {
@@ -29,6 +30,7 @@ constexpr std::string_view kNoRule = "ERR syntax error, XTRIM must be called wit
 constexpr std::string_view kLimitExact = "ERR syntax error, LIMIT cannot be used without the special ~ option";
 constexpr std::string_view kZeroId = "ERR The ID specified in XADD must be greater than 0-0";
 constexpr std::string_view kNoIdLeft = "ERR The stream has exhausted the last possible ID, unable to add more items";
+constexpr std::string_view kGivenId = "ERR syntax error, IDMP/IDMPAUTO can be used only with auto-generated IDs";
 constexpr std::string_view kIdTooLow =
     "ERR The ID specified in XADD is equal or smaller than the target stream top item";
 
@@ -48,6 +50,7 @@ struct AddOptions {
   size_t policy_at = 0;     // position of KEEPREF, DELREF or ACKED; 0: not given
   ReferencePolicy policy = ReferencePolicy::kKeep;
   StreamTrim trim;
+  IdempotentAdd idempotent;
   bool id_given = false;  // else "*"
   bool seq_given = true;  // else "ms-*"
   StreamId id;
@@ -116,12 +119,17 @@ Result<AddOptions> ReadAddOptions(CommandContext& ctx, Args& args, bool adds) {
       if (*options.limit < 0) return Status::Reply(kLimitRange);
     } else if (adds && EqualsIgnoreCase(word, "nomkstream")) {
       options.no_create = true;
+    } else if (const bool is_auto = EqualsIgnoreCase(word, "idmpauto");
+               adds && args.left() >= (is_auto ? 1 : 2) && (is_auto || EqualsIgnoreCase(word, "idmp"))) {
+      TRY(ReadIdempotentAdd(args, options.idempotent, is_auto));
     } else if (const auto policy = ParseReferencePolicy(word)) {
       if (options.policy_at != 0) return Status::Reply(errors::kSyntax);
       options.policy_at = args.position() - 1;
       options.policy = *policy;
     } else if (adds) {
       TRY(ReadAddId(word, options));
+      // A primary replicates the id that it has chosen.
+      if (options.idempotent.is_given() && !ctx.session().is_primary) return Status::Reply(kGivenId);
       break;
     } else {
       return Status::Reply(errors::kSyntax);
@@ -198,8 +206,18 @@ void Replicate(CommandContext& ctx, const Args& args, const AddOptions& options,
   ctx.Replicate(kept);
 }
 
-// XADD key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [MAXLEN | MINID [= | ~] threshold [LIMIT count]] * | id
-//      field value [...]
+// Returns the entry that the producer has added before with the same id, if any. From a primary, the id of a given
+// entry may be in use for an older one, which has expired there.
+Result<std::optional<StreamId>> FindDuplicate(CommandContext& ctx, Stream& stream, const AddOptions& options,
+                                              std::string_view id) {
+  if (!options.idempotent.is_given()) return std::optional<StreamId>();
+  const auto found = TRY(ProducersOf(stream).Find(options.idempotent.producer, id, ExpiryTime(ctx)));
+  if (found && options.id_given && *found != options.id) return std::optional<StreamId>();
+  return found;
+}
+
+// XADD key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [IDMPAUTO producer-id | IDMP producer-id idempotent-id]
+//      [MAXLEN | MINID [= | ~] threshold [LIMIT count]] * | id field value [...]
 Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view name = args.Bytes();
   AddOptions options = TRY(ReadAddOptions(ctx, args, /*adds=*/true));
@@ -216,11 +234,25 @@ Status XAdd(CommandContext& ctx, Args& args, Reply& reply) {
     }
     stream.Create();
   }
+  const auto fields = args.all().subspan(args.position());
+  std::string idempotent_id;
+  if (options.idempotent.is_given()) idempotent_id = IdempotentId(options.idempotent, fields);
+  if (const auto added = TRY(FindDuplicate(ctx, stream, options, idempotent_id))) {
+    ++stream.state().idempotence.duplicates;
+    TRY(stream.Save());
+    ctx.CountChanges(1);
+    ctx.ReplicateNothing();  // it is a statistic
+    ReplyStreamId(reply, *added);
+    return Ok();
+  }
   if (stream.state().last_id == kLastStreamId) return Status::Reply(kNoIdLeft);
   const std::optional<StreamId> id = ChooseId(options, stream.state().last_id, ctx.now_ms());
   if (!id) return Status::Reply(kIdTooLow);
   const size_t id_at = args.position() - 1;
-  TRY(stream.Append(*id, args.all().subspan(args.position())));
+  TRY(stream.Append(*id, fields));
+  if (options.idempotent.is_given()) {
+    TRY(StartedProducersOf(ctx, stream).Add(options.idempotent.producer, idempotent_id, *id, ExpiryTime(ctx)));
+  }
   const Trimmed trimmed = TRY(TrimStream(ctx, stream, options));
   const StreamState state = stream.state();
   TRY(stream.Save());
@@ -341,8 +373,8 @@ constexpr CommandRow kRows[] = {
      .run = XAdd, .group = Group::kStream, .since = "5.0.0",
      .summary = "Adds an entry at the end of a stream.",
      .complexity = "O(1) to add, O(N) to trim with N the number of entries deleted",
-     .syntax = "key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] "
-               "<* | id> field value [field value ...]",
+     .syntax = "key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [IDMPAUTO producer-id | IDMP producer-id idempotent-id] "
+               "[<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> field value [field value ...]",
      .tips = "nondeterministic_output"},
     {.name = "xtrim", .arity = -4, .flags = kWrite, .keys = {OneKey(kRW | kDelete)}, .run = XTrim,
      .group = Group::kStream, .since = "5.0.0", .summary = "Deletes entries at the beginning of a stream.",

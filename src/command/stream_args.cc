@@ -115,8 +115,14 @@ void ReplicateReleased(CommandContext& ctx, std::string_view key, const StreamRe
 
 void ReplyStreamId(Reply& reply, StreamId id) { reply.Bulk(id.ToString()); }
 
+uint64_t NextDelivery(uint64_t deliveries) { return std::min<uint64_t>(deliveries, INT64_MAX - 1) + 1; }
+
 void ReplyStreamEntry(Reply& reply, const StreamEntry& entry) {
   reply.Array(2);
+  ReplyStreamEntryParts(reply, entry);
+}
+
+void ReplyStreamEntryParts(Reply& reply, const StreamEntry& entry) {
   ReplyStreamId(reply, entry.id);
   reply.Array(2 * entry.fields.size());
   std::string scratch;

@@ -54,9 +54,14 @@ void ReplicateIds(CommandContext& ctx, std::vector<std::string_view> words, cons
 // Replicates that entries are no longer pending: as XACK, for each group.
 void ReplicateReleased(CommandContext& ctx, std::string_view key, const StreamReferences& references);
 
+// The count of deliveries after one more.
+uint64_t NextDelivery(uint64_t deliveries);
+
 void ReplyStreamId(Reply& reply, StreamId id);
 // Replies with an array of the id and an array of fields and values.
 void ReplyStreamEntry(Reply& reply, const StreamEntry& entry);
+// The same without the header of the array, for longer ones.
+void ReplyStreamEntryParts(Reply& reply, const StreamEntry& entry);
 // Replies with up to `count` entries of the range, 0 for all. Returns their number.
 Result<size_t> ReplyStreamEntries(Reply& reply, const Stream& stream, const StreamRange& range, uint64_t count,
                                   bool reverse);

@@ -62,14 +62,20 @@ struct Claim {
   }
 };
 
-// Drops a pending entry that was deleted from the stream. It is replicated as a claim, which drops it on a replica too.
+// Drops a pending entry that was deleted from the stream. It is replicated as a claim, which drops it on a replica too;
+// without a consumer as XACK.
 Status Drop(Claim& claim, const PendingEntry& entry) {
-  claim.Replicate(entry.consumer, entry);
+  if (entry.nacked) {
+    claim.ctx.CountChanges(1);
+    ReplicateIds(claim.ctx, {"XACK", claim.key, claim.group.name()}, {entry.id});
+  } else {
+    claim.Replicate(entry.consumer, entry);
+  }
   return TRY(claim.group.Release(entry.id)) ? Ok() : Status::Corruption("stream: a pending entry disappeared");
 }
 
 bool IsIdle(const Claim& claim, const PendingEntry& entry) {
-  return claim.rules.min_idle_ms == 0 || claim.now_ms - entry.delivered_ms >= claim.rules.min_idle_ms;
+  return claim.rules.min_idle_ms == 0 || entry.nacked || claim.now_ms - entry.delivered_ms >= claim.rules.min_idle_ms;
 }
 
 // Assigns the entry to the consumer and replies with it.
@@ -78,7 +84,7 @@ Status Take(Claim& claim, PendingEntry entry, Reply& reply) {
   if (claim.rules.deliveries) {
     entry.deliveries = *claim.rules.deliveries;
   } else if (!claim.rules.only_ids) {
-    ++entry.deliveries;
+    entry.deliveries = NextDelivery(entry.deliveries);
   }
   TRY(claim.group.Assign(claim.consumer, entry));
   claim.consumer.active_ms = claim.now_ms;

@@ -4,6 +4,7 @@
 // stream_read.cc, transfer to another consumer in stream_claim.cc.
 #include "types/stream_group.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,6 +49,11 @@ Result<GroupOptions> ReadGroupOptions(const Args& args, bool creates) {
   return options;
 }
 
+// The number of entries that a group has read cannot be more than were added to its stream.
+int64_t LimitEntriesRead(int64_t entries_read, const StreamState& stream) {
+  return std::min(entries_read, static_cast<int64_t>(stream.entries_added));
+}
+
 // XGROUP CREATE key group id | $ [MKSTREAM] [ENTRIESREAD entries-read]
 Status XGroupCreate(CommandContext& ctx, Args& args, Reply& reply) {
   const GroupOptions options = TRY(ReadGroupOptions(args, /*creates=*/true));
@@ -60,7 +66,7 @@ Status XGroupCreate(CommandContext& ctx, Args& args, Reply& reply) {
   const StreamId id = args[4] == "$" ? stream.state().last_id : TRY(ReadStreamIdArgument(args[4]));
   if (!stream.exists()) stream.Create();
   if (TRY(StreamGroup::Find(stream, args[3]))) return Status::Reply(kBusy);
-  StreamGroup::Create(stream, args[3], id, options.entries_read).Save();
+  StreamGroup::Create(stream, args[3], id, LimitEntriesRead(options.entries_read, stream.state())).Save();
   TRY(stream.Save());
   ctx.Changed(kStreamEvent, "xgroup-create", args[2]);
   reply.Ok();
@@ -95,7 +101,7 @@ Status XGroupSetId(CommandContext& ctx, Args& args, Reply& reply) {
   if (args[4] != "$") {
     id = args[4] == "-" || args[4] == "+" ? TRY(ReadRangeStart(args[4])) : TRY(ReadStreamIdArgument(args[4]));
   }
-  target.group->SetPosition(id, options.entries_read);
+  target.group->SetPosition(id, LimitEntriesRead(options.entries_read, target.stream.state()));
   target.group->Save();
   ctx.Changed(kStreamEvent, "xgroup-setid", args[2]);
   reply.Ok();
@@ -248,11 +254,11 @@ Status ReplyPendingEntries(CommandContext& ctx, const PendingQuery& query, Strea
   int64_t written = 0;
   const auto visit = [&](const PendingEntry& entry) -> Result<bool> {
     const int64_t idle_ms = ctx.now_ms() - entry.delivered_ms;
-    if (query.min_idle_ms != 0 && idle_ms < query.min_idle_ms) return true;
+    if (query.min_idle_ms != 0 && !entry.nacked && idle_ms < query.min_idle_ms) return true;
     reply.Array(4);
     ReplyStreamId(reply, entry.id);
     reply.Bulk(entry.consumer);
-    reply.Integer(idle_ms < 0 ? 0 : idle_ms);
+    reply.Integer(entry.nacked ? -1 : std::max<int64_t>(idle_ms, 0));
     reply.Integer(static_cast<int64_t>(entry.deliveries));
     return ++written != query.count;
   };

@@ -11,6 +11,7 @@
 #include "command/families.h"
 #include "command/help.h"
 #include "command/stream_args.h"
+#include "command/stream_idempotence.h"
 #include "types/stream.h"
 #include "types/stream_group.h"
 
@@ -58,7 +59,35 @@ Status ReplyEdge(Reply& reply, std::string_view name, const Stream& stream, bool
   return Ok();
 }
 
-void ReplyState(Reply& reply, const StreamState& state) {
+// The fields about producers, which a client for an older Redis may not expect: only if producers have used the stream,
+// or XCFGSET has changed it.
+size_t ProducerFields(const StreamState& state) { return state.idempotence == StreamIdempotence() ? 0 : 6; }
+
+Status ReplyProducers(Reply& reply, CommandContext& ctx, Stream& stream) {
+  int64_t ids = 0;
+  int64_t producers = 0;
+  std::string last;
+  TRY(ProducersOf(stream).ForEach(ctx.now_ms(), [&](std::string_view producer, auto, auto) -> Result<bool> {
+    if (producers == 0 || producer != last) ++producers;
+    last = producer;
+    ++ids;
+    return true;
+  }));
+  const StreamIdempotence& kept = stream.state().idempotence;
+  ReplyNumber(reply, "idmp-duration", kept.duration_s);
+  ReplyNumber(reply, "idmp-maxsize", kept.most_ids);
+  ReplyNumber(reply, "pids-tracked", producers);
+  ReplyNumber(reply, "iids-tracked", ids);
+  ReplyNumber(reply, "iids-added", kept.added);
+  ReplyNumber(reply, "iids-duplicates", kept.duplicates);
+  return Ok();
+}
+
+// Begins a map with the state of the stream and of its producers, and `more` fields to follow.
+Status ReplyState(Reply& reply, CommandContext& ctx, Stream& stream, size_t more) {
+  const StreamState& state = stream.state();
+  const size_t of_producers = ProducerFields(state);
+  reply.Map(7 + of_producers + more);
   ReplyNumber(reply, "length", state.count);
   ReplyNumber(reply, "radix-tree-keys", state.chunks);
   ReplyNumber(reply, "radix-tree-nodes", state.chunks + 1);  // plus the root
@@ -66,10 +95,12 @@ void ReplyState(Reply& reply, const StreamState& state) {
   ReplyId(reply, "max-deleted-entry-id", state.max_deleted_id);
   ReplyNumber(reply, "entries-added", state.entries_added);
   ReplyId(reply, "recorded-first-entry-id", state.first_id);
+  return of_producers == 0 ? Ok() : ReplyProducers(reply, ctx, stream);
 }
 
 Status ReplyGroupPending(Reply& reply, const StreamGroup& group, uint64_t count) {
   ReplyNumber(reply, "pel-count", group.pending());
+  if (group.nacked() > 0) ReplyNumber(reply, "nacked-count", group.nacked());
   reply.Bulk("pending");
   const size_t mark = reply.Later();
   uint64_t written = 0;
@@ -108,7 +139,7 @@ Status ReplyFullConsumer(Reply& reply, const StreamGroup& group, const StreamCon
 }
 
 Status ReplyFullGroup(Reply& reply, const StreamGroup& group, const StreamState& stream, uint64_t count) {
-  reply.Map(7);
+  reply.Map(group.nacked() > 0 ? 8 : 7);
   reply.Bulk("name");
   reply.Bulk(group.name());
   ReplyId(reply, "last-delivered-id", group.last_id());
@@ -122,9 +153,8 @@ Status ReplyFullGroup(Reply& reply, const StreamGroup& group, const StreamState&
   });
 }
 
-Status ReplyFull(Reply& reply, const Stream& stream, uint64_t count) {
-  reply.Map(9);
-  ReplyState(reply, stream.state());
+Status ReplyFull(Reply& reply, CommandContext& ctx, Stream& stream, uint64_t count) {
+  TRY(ReplyState(reply, ctx, stream, 2));
   reply.Bulk("entries");
   const size_t mark = reply.Later();
   const StreamRange all{{}, kLastStreamId};
@@ -160,11 +190,10 @@ Result<Stream> FindStream(Keyspace& keys, const Key& key) {
 Status XInfoStream(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args[2]);
-  const Stream stream = TRY(FindStream(keys, key));
+  Stream stream = TRY(FindStream(keys, key));
   const std::optional<uint64_t> full = TRY(ReadFullOption(args));
-  if (full) return ReplyFull(reply, stream, *full);
-  reply.Map(10);
-  ReplyState(reply, stream.state());
+  if (full) return ReplyFull(reply, ctx, stream, *full);
+  TRY(ReplyState(reply, ctx, stream, 3));
   ReplyNumber(reply, "groups", stream.state().groups);
   TRY(ReplyEdge(reply, "first-entry", stream, /*last=*/false));
   return ReplyEdge(reply, "last-entry", stream, /*last=*/true);

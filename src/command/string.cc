@@ -35,7 +35,7 @@ Status ReplyText(Keyspace& keys, const Key& key, const KeyEntry& entry, Reply& r
 Status Overwrite(CommandContext& ctx, Keyspace& keys, std::string_view name, std::string_view value,
                  int64_t expire_ms) {
   const Key key = keys.Name(name);
-  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
+  const KeyEntry entry = TRY(keys.FindReplaced(key, value.size()));
   TRY(WriteText(keys, key, entry, value, expire_ms));
   ctx.Changed(kStringEvent, "set", name);
   return Ok();
@@ -72,7 +72,8 @@ Status SetWithOptions(CommandContext& ctx, Args& args, Reply& reply) {
   keys.EmitMisses(options.get);
   const Key key = keys.Name(name);
   const bool needs_string = options.get || options.condition.is_set();
-  const KeyEntry entry = needs_string ? TRY(keys.FindTyped(key, Type::kString)) : TRY(keys.Find(key, Access::kPeek));
+  const KeyEntry entry =
+      needs_string ? TRY(keys.FindTyped(key, Type::kString)) : TRY(keys.FindReplaced(key, value.size()));
   bool allowed = entry.exists() ? !options.if_missing : !options.if_exists;
   if (options.condition.is_set()) allowed = TRY(Holds(options.condition, keys, key, entry));
   if (options.get) {

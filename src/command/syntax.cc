@@ -274,8 +274,9 @@ void FindKeySpecs(const CommandRow& row, std::vector<Argument>& arguments, std::
 
 // The position of the first argument: one further to the right for a subcommand.
 int FirstPosition(const CommandRow& row, const std::vector<Argument>& arguments) {
-  const bool starts_with_key = !arguments.empty() && arguments[0].type == ArgumentType::kKey;
-  return starts_with_key && row.keys[0].begin > 0 ? row.keys[0].begin : 1;
+  if (arguments.empty()) return 1;
+  if (arguments[0].type == ArgumentType::kBlock) return FirstPosition(row, arguments[0].arguments);
+  return arguments[0].type == ArgumentType::kKey && row.keys[0].begin > 0 ? row.keys[0].begin : 1;
 }
 
 }  // namespace

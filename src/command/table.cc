@@ -100,6 +100,16 @@ bool Command::AcceptsArity(size_t count) const {
 }
 
 bool Command::FindKeys(std::span<const std::string_view> argv, std::vector<uint32_t>& positions) const {
+  return FindPositions(argv, kNotKey, positions);
+}
+
+bool Command::FindSlotted(std::span<const std::string_view> argv, std::vector<uint32_t>& positions) const {
+  return FindPositions(argv, 0, positions);
+}
+
+// `left_out`: specs with one of these flags are skipped.
+bool Command::FindPositions(std::span<const std::string_view> argv, uint16_t left_out,
+                            std::vector<uint32_t>& positions) const {
   if (row_.find_keys != nullptr) {
     std::vector<KeyUse> uses;
     const bool found = row_.find_keys(argv, uses);
@@ -108,7 +118,7 @@ bool Command::FindKeys(std::span<const std::string_view> argv, std::vector<uint3
   }
   for (const KeySpec& spec : row_.keys) {
     if (!spec.IsUsed()) break;
-    if ((spec.flags & kNotKey) || spec.unknown) continue;
+    if ((spec.flags & left_out) || spec.unknown) continue;
     if (!FindSpec(spec, argv, positions)) return false;
   }
   return true;

@@ -140,7 +140,12 @@ enum class Group : uint8_t {
   kGeo,
   kStream,
   kBitmap,
-  kJson,  // commands of the module ReJSON
+  kJson,   // commands of the module ReJSON
+  kBloom,  // commands of the module bf, like those that follow
+  kCuckoo,
+  kCountMin,
+  kTopK,
+  kTDigest,
 };
 
 // A key among the arguments of one call, and its use (KeyFlag).
@@ -204,7 +209,9 @@ class Command {
   // Appends the positions of the keys in argv. Returns false if the arguments do not determine them (bad count, too
   // few).
   bool FindKeys(std::span<const std::string_view> argv, std::vector<uint32_t>& positions) const;
-  // The same, with the use of each key. A count of zero keys returns false too, as in Redis.
+  // The positions of all arguments that have a slot of a cluster: the keys and the shard channels.
+  bool FindSlotted(std::span<const std::string_view> argv, std::vector<uint32_t>& positions) const;
+  // Like FindKeys, with the use of each key. A count of zero keys returns false too, as in Redis.
   bool FindKeyUses(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) const;
   bool has_keys() const { return has_keys_; }
   // The key of a command that always has one at the same position, as most do; position 0: no such key.
@@ -212,6 +219,8 @@ class Command {
 
  private:
   friend class CommandTable;
+  bool FindPositions(std::span<const std::string_view> argv, uint16_t left_out, std::vector<uint32_t>& positions) const;
+
   CommandRow row_;
   const Command* parent_;
   void* parts_ = nullptr;

@@ -176,10 +176,12 @@ Status ReplyRank(CommandContext& ctx, Args& args, Reply& reply, bool reverse) {
   return Ok();
 }
 
-// ZSCAN shows whole scores of a set in the small encoding with all digits, as Redis stores them.
+// ZSCAN shows whole scores of a set in the small encoding with all digits, as Redis stores them, and any score of a set
+// in the large encoding with 17 digits, in each version of Redis.
 std::string ScanScore(double score, bool is_large) {
   constexpr double kWholeNumbers = 4611686018427387904.0;  // 2^62
-  if (is_large || std::fabs(score) > kWholeNumbers || score != std::floor(score)) {
+  if (is_large) return FormatDouble(score, DoubleFormat::k17Digits);
+  if (std::fabs(score) > kWholeNumbers || score != std::floor(score)) {
     return FormatDouble(score);
   }
   std::string digits;

@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "acl/users.h"
+#include "base/replace_file.h"
 #include "base/words.h"
 #include "config/config_file.h"
-#include "config/replace_file.h"
 
 namespace cairn {
 namespace {
@@ -92,7 +92,7 @@ std::string Rewrite(std::vector<Line> lines, const Config& config, RewriteScope 
 std::vector<std::string> UserLines(const Users& users, const Config& config) {
   const std::string password = config.Text("requirepass");
   if (users.IsPlain(password)) return {};
-  return users.Lines();
+  return users.QuotedLines();
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ constexpr SectionRow kSections[kSectionCount] = {
     {"Process", "The process, its files and its threads."},
     {"Security", "Users, passwords and permissions."},
     {"Replication", "The replicas of this server, and its primary."},
+    {"Cluster", "This server as a node of a Redis Cluster ([cluster](cluster.md))."},
     {"Durability", "When a write is safe on the disk, and RDB files."},
     {"Memory", "The limits on memory; `memory-budget` is the one that matters."},
     {"Collections",
@@ -35,8 +36,9 @@ constexpr SectionRow kSections[kSectionCount] = {
 
 std::vector<Directive> JoinRows() {
   std::vector<Directive> rows;
-  for (const auto part : {NetworkDirectives(), TlsDirectives(), ProcessDirectives(), ReplicationDirectives(),
-                          StorageDirectives(), TypeDirectives(), ObservationDirectives(), AcceptedDirectives()}) {
+  for (const auto part :
+       {NetworkDirectives(), TlsDirectives(), ProcessDirectives(), ReplicationDirectives(), ClusterDirectives(),
+        StorageDirectives(), TypeDirectives(), ObservationDirectives(), AcceptedDirectives()}) {
     rows.insert(rows.end(), part.begin(), part.end());
   }
   return rows;

@@ -58,6 +58,7 @@ enum class Section : unsigned char {
   kProcess,
   kSecurity,
   kReplication,
+  kCluster,
   kDurability,
   kMemory,
   kTypes,
@@ -66,7 +67,7 @@ enum class Section : unsigned char {
   kRocksdb,
   kAccepted,
 };
-inline constexpr int kSectionCount = 12;
+inline constexpr int kSectionCount = 13;
 std::string_view SectionTitle(Section section);
 // The description of a section for the reference page, a sentence or two.
 std::string_view SectionText(Section section);
@@ -101,6 +102,7 @@ struct Directive {
 };
 
 // All rows, in the sections' order on the reference page.
+std::span<const Directive> ClusterDirectives();
 std::span<const Directive> NetworkDirectives();
 std::span<const Directive> TlsDirectives();
 std::span<const Directive> ProcessDirectives();  // kProcess and kSecurity

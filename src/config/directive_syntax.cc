@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "acl/rule_errors.h"
@@ -254,11 +255,12 @@ const SpecialSyntax kOomScoresSyntax = {.parse = ParseOomScores, .lines = OneLin
 const SpecialSyntax kPercentilesSyntax = {.parse = ParsePercentiles, .lines = OneLine};
 
 void PublishOutputLimits(const Value& value, Settings& settings) {
+  constexpr int64_t kMostSeconds = INT64_MAX / 1000000;  // connections count in microseconds
   const Words& kept = std::get<Words>(value);
   for (size_t i = 0; i < kClassNames.size() && i * kLimitWords < kept.size(); ++i) {
     settings.output_limits[i].hard_bytes = *ParseInt64(kept[i * kLimitWords + 1]);
     settings.output_limits[i].soft_bytes = *ParseInt64(kept[i * kLimitWords + 2]);
-    settings.output_limits[i].soft_seconds = *ParseInt64(kept[i * kLimitWords + 3]);
+    settings.output_limits[i].soft_seconds = std::min(*ParseInt64(kept[i * kLimitWords + 3]), kMostSeconds);
   }
 }
 

@@ -78,6 +78,7 @@ const Directive kRows[] = {
 
     Switch("replica-lazy-flush", "no", kReplica),
     Hidden(Count("key-load-delay", "0", INT32_MIN, kReplica)),
+    Hidden(Count("loading-process-events-interval-bytes", "2097152", 1024, kReplica)),
     Choice("repl-diskless-load", "disabled", kLoad, kReplica),
     Switch("repl-disable-tcp-nodelay", "no", kReplica),
 

@@ -14,7 +14,8 @@ constexpr auto kSec = Section::kSecurity;
 
 constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warning"};  // LogLevel
 constexpr std::string_view kChannels[] = {"allchannels", "resetchannels"};
-constexpr std::string_view kAllowed[] = {"no", "yes", "local"};  // Allowed
+constexpr std::string_view kSupervised[] = {"no", "systemd", "auto"};  // Supervised
+constexpr std::string_view kAllowed[] = {"no", "yes", "local"};        // Allowed
 
 // clang-format off
 const Directive kRows[] = {
@@ -27,6 +28,10 @@ const Directive kRows[] = {
              "raised again."},
     {.name = "daemonize", .section = kProc, .kind = Kind::kBool, .fallback = "no", .flags = kStartOnly,
      .target = &S::daemonize, .help = "Leave the terminal and run in the background."},
+    {.name = "supervised", .section = kProc, .kind = Kind::kChoice, .fallback = "no", .choices = kSupervised,
+     .flags = kStartOnly,
+     .help = "Tell systemd, by the socket in NOTIFY_SOCKET, when the server accepts connections and when it shuts down "
+             "(`Type=notify`). `auto` does so if NOTIFY_SOCKET is set. `daemonize` then has no effect."},
     {.name = "pidfile", .section = kProc, .kind = Kind::kText, .fallback = "", .flags = kStartOnly, .syntax = "<path>",
      .help = "A file that holds the process id while the server runs; none if empty."},
     {.name = "loglevel", .section = kProc, .kind = Kind::kChoice, .fallback = "notice", .choices = kLogLevels,

@@ -33,8 +33,9 @@ const Directive kRows[] = {
      .help = "Options of one database; a line for each. storage-mode says where its data is: on a disk that reads "
              "single blocks fast (ssd, the default), on one for which seeks are slow (hdd: larger blocks and files, "
              "reads ahead), or in memory alone (memory: nothing of it is read from or written to the disk, and it is "
-             "empty after a start). It can change while the database is empty. durability takes the place of "
-             "`appendfsync` for the writes of this database; a database in memory has none."},
+             "empty after a start, unless `memory-databases-save` is set). It can change while the database is empty. "
+             "durability takes the place of `appendfsync` for the writes of this database; a database in memory has "
+             "none."},
     {.name = "appendonly", .section = kDur, .kind = Kind::kBool, .fallback = "yes",
      .help = "Accepted and shown, without effect: every write goes to the log, always."},
 
@@ -73,6 +74,11 @@ const Directive kRows[] = {
              "quarter of `memory-budget`, which they are a part of. Above it keys are evicted as `maxmemory-policy` "
              "says. With noeviction, or if nothing can be evicted, commands that may add data to such a database are "
              "refused (OOM)."},
+    {.name = "memory-databases-save", .section = kMem, .kind = Kind::kNumber, .fallback = "0", .min = 0,
+     .max = 7 * 24 * 3600, .target = &S::memory_databases_save_s, .syntax = "<seconds>",
+     .help = "Save the databases with storage-mode memory to the file `memory-databases.rdb` in the data directory "
+             "this often, if they have changed, and when the server stops (unless by SHUTDOWN NOSAVE). A start loads "
+             "the file. 0: they are not saved, and a start begins with empty ones."},
     {.name = "max-data-size", .section = kMem, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::max_data_size,
      .help = "The most bytes for the data of all databases on disk: tables as compressed, without what is known to be "
@@ -89,10 +95,11 @@ const Directive kRows[] = {
     {.name = "maxmemory-clients", .section = kMem, .kind = Kind::kSpecial, .fallback = "16%",
      .special = &kClientMemorySyntax, .target = PublishClientMemory, .syntax = "<bytes> | <percent>%",
      .help = "The most memory for the requests, replies, transactions and subscriptions of all clients together, in "
-             "bytes or in percent of `maxmemory` or `memory-budget`, whichever is set and lower. Above it the server "
-             "disconnects the clients that use the most, except replicas and clients with CLIENT NO-EVICT ON. A client "
-             "cannot send or fetch a value that exceeds this limit. 0 is no limit. All clients that have not "
-             "authenticated or not completed their TLS handshake together get a 32nd of `memory-budget`."},
+             "bytes or in percent of `memory-budget` (in Redis of `maxmemory`, which limits the data on disk here). "
+             "Above it the server disconnects the clients that use the most, except replicas and clients with CLIENT "
+             "NO-EVICT ON. A client cannot send or fetch a value that exceeds this limit. 0 is no limit. All clients "
+             "that have not authenticated or not completed their TLS handshake together get a 32nd of "
+             "`memory-budget`."},
     {.name = "maxmemory-policy", .section = kMem, .kind = Kind::kChoice, .fallback = "noeviction", .choices = kPolicies,
      .help = "Which keys are evicted, see `max-data-size` and `memory-databases-limit`. For lru and lfu the key cache "
              "tells when a key was used; keys that are not in it come first. With one of the two lfu policies the "

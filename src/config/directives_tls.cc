@@ -50,6 +50,9 @@ const Directive kRows[] = {
      .target = &S::tls_auth_clients,
      .help = "Whether a client must (yes) or may (optional) present a certificate of an authority in "
              "`tls-ca-cert-file` or `tls-ca-cert-dir`; an invalid one is refused."},
+    {.name = "tls-cluster", .section = kTls, .kind = Kind::kBool, .fallback = "no", .flags = kStartOnly,
+     .help = "The links of the cluster bus use TLS in both directions, and so does MIGRATE; all nodes of a cluster "
+             "need the same value."},
     {.name = "tls-replication", .section = kTls, .kind = Kind::kBool, .fallback = "no", .target = &S::tls_replication,
      .help = "Connect to the primary over TLS: `replicaof` names its TLS port."},
     Words("tls-protocols", "<protocol> [<protocol> ...]",

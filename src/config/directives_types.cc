@@ -58,6 +58,13 @@ const Directive kRows[] = {
      .help = "Most bytes of stream entries that share a row, 2048 at most; 0 sets no limit besides that."},
     {.name = "stream-node-max-entries", .section = kTypes, .kind = Kind::kNumber, .fallback = "100", .min = 0,
      .target = &L::stream_node_max_entries, .help = "Most entries of a stream that share a row; 0 sets no limit."},
+    {.name = "stream-idmp-duration", .section = kTypes, .kind = Kind::kNumber, .fallback = "100", .min = 1,
+     .max = 86400, .target = &L::stream_idmp_duration_s,
+     .help = "For how many seconds a stream recognizes an entry that a producer adds again (XADD IDMP). A stream takes "
+             "this value with its first such entry; XCFGSET changes it."},
+    {.name = "stream-idmp-maxsize", .section = kTypes, .kind = Kind::kNumber, .fallback = "100", .min = 1, .max = 10000,
+     .target = &L::stream_idmp_maxsize,
+     .help = "How many ids of each producer a stream keeps, as `stream-idmp-duration`."},
 
     {.name = "active-expire-effort", .section = kExp, .kind = Kind::kNumber, .fallback = "1", .min = 1, .max = 10,
      .target = &S::active_expire_effort, .help = "The most expired keys that one round deletes, in units of 10,000."},
@@ -71,7 +78,7 @@ const Directive kRows[] = {
     {.name = "lazyfree-lazy-user-flush", .section = kExp, .kind = Kind::kBool, .fallback = "no",
      .help = "Accepted and shown, without effect."},
     {.name = "lazyfree-lazy-eviction", .section = kExp, .kind = Kind::kBool, .fallback = "no",
-     .help = "Accepted and shown, without effect: nothing is evicted."},
+     .help = "Accepted and shown, without effect: a key of any size is evicted by one write."},
     {.name = "lfu-log-factor", .section = kExp, .kind = Kind::kNumber, .fallback = "10", .min = 0, .max = kMaxInt,
      .help = "Accepted and shown, without effect: the key cache keeps no access counters per key."},
     {.name = "lfu-decay-time", .section = kExp, .kind = Kind::kNumber, .fallback = "1", .min = 0, .max = kMaxInt,

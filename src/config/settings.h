@@ -55,7 +55,25 @@ struct RocksDbSettings {
   Flag rocksdb_direct_io;
 };
 
-struct Settings : ObservationSettings, RocksDbSettings {
+// Limits of memory and of data, see Settings.
+struct MemorySettings {
+  using Number = std::atomic<int64_t>;
+
+  Number memory_databases_limit;  // bytes; 0: a share of memory_budget
+  Number memory_databases_save_s;
+  Number memory_budget;      // bytes; 0: a share of the machine's (storage/budget.h)
+  Number max_data_size;      // bytes; 0: maxmemory
+  Number maxmemory;          // bytes; 0: no limit
+  Number maxmemory_clients;  // bytes; negative: percent; 0: no limit
+};
+
+struct ClusterSettings {
+  std::atomic<bool> cluster_enabled, cluster_require_full_coverage, cluster_allow_reads_when_down,
+      cluster_allow_pubsubshard_when_down;
+  std::atomic<int64_t> cluster_preferred_endpoint_type;  // EndpointType
+};
+
+struct Settings : ObservationSettings, RocksDbSettings, MemorySettings, ClusterSettings {
   using Flag = std::atomic<bool>;
   using Number = std::atomic<int64_t>;
 
@@ -99,13 +117,6 @@ struct Settings : ObservationSettings, RocksDbSettings {
   // durability
   Number appendfsync;    // AppendFsync
   Number min_free_disk;  // bytes; 0: computed (storage/disk_reserve.h)
-
-  // memory
-  Number memory_databases_limit;  // bytes; 0: a share of memory_budget
-  Number memory_budget;           // bytes; 0: a share of the machine's (storage/budget.h)
-  Number max_data_size;           // bytes; 0: maxmemory
-  Number maxmemory;               // bytes; 0: no limit
-  Number maxmemory_clients;       // bytes; negative: percent; 0: no limit
 
   // expiry
   Number active_expire_effort;

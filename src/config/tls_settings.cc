@@ -36,7 +36,7 @@ TlsClientCertificates ClientCertificates(const Config& config) {
 }  // namespace
 
 bool UsesTls(const Config& config) {
-  if (config.Number("tls-port") != 0 || config.Flag("tls-replication")) return true;
+  if (config.Number("tls-port") != 0 || config.Flag("tls-replication") || config.Flag("tls-cluster")) return true;
   const std::vector<ListenSpec> listeners = config.Listeners();
   return std::any_of(listeners.begin(), listeners.end(), [](const ListenSpec& spec) { return spec.tls; });
 }
@@ -56,7 +56,8 @@ Status ConfigureTls(const Config& config, Tls& tls) {
   options.session_caching = config.Flag("tls-session-caching");
   options.session_cache_size = config.Number("tls-session-cache-size");
   options.session_cache_timeout_s = config.Number("tls-session-cache-timeout");
-  options.needs_ca = ClientCertificates(config) != TlsClientCertificates::kNo || config.Flag("tls-replication");
+  options.needs_ca = ClientCertificates(config) != TlsClientCertificates::kNo || config.Flag("tls-replication") ||
+                     config.Flag("tls-cluster");
   tls.set_client_certificates(ClientCertificates(config));
   return tls.Configure(options);
 }

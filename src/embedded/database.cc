@@ -235,7 +235,7 @@ EmbeddedError EmbeddedDatabase::Close() {
   if (state_ == nullptr) return {};
   const std::unique_ptr<State> state = std::move(state_);
   state->upkeep.Stop();
-  return ToError(state->store->Flush());
+  return ToError(state->store->engine().Flush());
 }
 
 }  // namespace cairn

@@ -31,4 +31,3 @@ configure_file(${CMAKE_CURRENT_SOURCE_DIR}/embedded/cairn.pc.in ${CMAKE_CURRENT_
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libcairn.a DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT embedded)
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/embedded/database.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn COMPONENT embedded)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cairn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT embedded)
-install(TARGETS cairn-server cairn-import cairn-export cairn-restore cairn-check RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT server)

@@ -15,20 +15,6 @@ constexpr double kScoreLimit = 9007199254740992.0;  // 2^53
 
 bool FitsItem(int64_t value) { return value > -kIntegerLimit && value < kIntegerLimit; }
 
-// Reads a score from the front of `in`; false if it is cut short or not a number.
-bool ReadScore(std::string_view& in, double& score) {
-  uint64_t head;
-  if (!ReadVarint(in, head)) return false;
-  if (head != 0) {
-    score = static_cast<double>(UnZigZag(head - 1));
-    return true;
-  }
-  uint64_t bits;
-  if (!ReadU64(in, bits)) return false;
-  score = std::bit_cast<double>(bits);
-  return !std::isnan(score);
-}
-
 }  // namespace
 
 Item Item::FromText(std::string_view text) {
@@ -70,6 +56,19 @@ void AppendScore(std::string& out, double score) {
   }
   AppendVarint(out, 0);
   AppendU64(out, std::bit_cast<uint64_t>(score));
+}
+
+bool ReadScore(std::string_view& in, double& score) {
+  uint64_t head;
+  if (!ReadVarint(in, head)) return false;
+  if (head != 0) {
+    score = static_cast<double>(UnZigZag(head - 1));
+    return true;
+  }
+  uint64_t bits;
+  if (!ReadU64(in, bits)) return false;
+  score = std::bit_cast<double>(bits);
+  return !std::isnan(score);
 }
 
 Result<double> DecodeScore(std::string_view bytes) {

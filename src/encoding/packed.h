@@ -62,6 +62,8 @@ void AppendItem(std::string& out, const Item& item);
 void AppendItem(std::string& out, std::string_view text);
 void AppendScore(std::string& out, double score);
 
+// Reads a score from the front of `in`. False if it is cut short or not a number.
+bool ReadScore(std::string_view& in, double& score);
 // Decodes a score that takes all of `bytes`.
 Result<double> DecodeScore(std::string_view bytes);
 

@@ -32,8 +32,22 @@
 
 namespace cairn {
 
-enum class Type : uint8_t { kNone = 0, kString = 1, kList = 2, kSet = 3, kZset = 4, kHash = 5, kStream = 6, kJson = 7 };
-inline constexpr size_t kTypeCount = 7;  // without kNone
+enum class Type : uint8_t {
+  kNone = 0,
+  kString = 1,
+  kList = 2,
+  kSet = 3,
+  kZset = 4,
+  kHash = 5,
+  kStream = 6,
+  kJson = 7,
+  kBloom = 8,
+  kCuckoo = 9,
+  kCountMin = 10,
+  kTopK = 11,
+  kTDigest = 12,
+};
+inline constexpr size_t kTypeCount = 12;  // without kNone
 
 enum class Encoding : uint8_t { kRaw = 0, kInteger = 1, kPacked = 2, kIntegers = 3, kSpread = 4 };
 

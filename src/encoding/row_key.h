@@ -54,6 +54,7 @@ class RowKey {
   std::string_view tagged() const { return {data_, size_}; }  // the space byte, then row()
 
   void append(const char* bytes, size_t size) {
+    if (size == 0) return;  // `bytes` may be null
     if (size_ + size > capacity_) Grow(size_ + size);
     std::memcpy(data_ + size_, bytes, size);
     size_ += size;

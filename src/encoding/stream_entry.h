@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,9 @@ struct StreamEntry {
 struct PendingEntry {
   StreamId id;
   std::string consumer;
+  // XNACK released the entry: it has no consumer, its delivery time is 0, and it is the next to be claimed. The number
+  // is its place among the released entries of the group.
+  std::optional<uint64_t> nacked;
   int64_t delivered_ms = 0;
   uint64_t deliveries = 0;
 };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -122,8 +123,8 @@ void Connection::OnDeadline(int, short, void* self) {
   if (connection->state_ == State::kParked) connection->RunRequests(connection->is_parked_on_client_);
 }
 
-// Makes room for the next read. A large buffer grows only for an argument that fills it.
-char* Connection::MakeRoom() {
+// Makes room for the next read; null if there is no memory. A large buffer grows only for an argument that fills it.
+char* Connection::MakeRoom() try {
   if (parser_.capacity() <= kMostFittedBytes) {
     parser_.UseBuffer(thread_->TakeReadBuffer(), kReadBytes);
     is_buffer_lent_ = true;
@@ -132,6 +133,8 @@ char* Connection::MakeRoom() {
   const size_t missing = parser_.missing_bytes();
   const bool fills_large = missing > 0 && parser_.capacity() > QueryBufferUse::kKeptBytes;
   return parser_.Reserve(std::clamp(missing, fills_large ? 1 : kReadBytes, kMostReadBytes));
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 // Returns the thread's read buffer. The connection keeps it if it holds a request to run or many pending bytes.
@@ -153,6 +156,10 @@ bool Connection::BeginTls() {
 // Reads the available bytes, at most one buffer. False if the connection was closed.
 bool Connection::ReadSocket() {
   char* const place = MakeRoom();
+  if (place == nullptr) {
+    Close();
+    return false;
+  }
   const ssize_t size = tls_ == nullptr ? read(fd_, place, parser_.reserved()) : tls_->Read(place, parser_.reserved());
   if (size > 0) {
     parser_.Filled(static_cast<size_t>(size));

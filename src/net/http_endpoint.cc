@@ -94,7 +94,7 @@ class HttpEndpoint::Peer {
 };
 
 Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Open(const std::vector<std::string>& addresses, int port,
-                                                         HttpPage page) {
+                                                         HttpSite site) {
   std::vector<int> sockets;
   Status failure;
   for (const std::string& address : addresses) {
@@ -110,11 +110,11 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Open(const std::vector<std::
     for (const int socket : sockets) close(socket);
     return failure;
   }
-  return std::unique_ptr<HttpEndpoint>(new HttpEndpoint(std::move(sockets), std::move(page)));
+  return std::unique_ptr<HttpEndpoint>(new HttpEndpoint(std::move(sockets), std::move(site)));
 }
 
-HttpEndpoint::HttpEndpoint(std::vector<int> sockets, HttpPage page)
-    : page_(std::move(page)), base_(event_base_new()), wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+HttpEndpoint::HttpEndpoint(std::vector<int> sockets, HttpSite site)
+    : site_(std::move(site)), base_(event_base_new()), wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       sockets_(std::move(sockets)) {
   ASSERT(base_ != nullptr && wake_fd_ >= 0, "no event loop");
   const auto on_accept = [](int fd, short, void* self) { static_cast<HttpEndpoint*>(self)->Accept(fd); };
@@ -184,9 +184,11 @@ std::string HttpEndpoint::Answer(std::string_view head, bool is_loopback, bool& 
   };
   if (!request.is_valid) return refuse(400, "Bad Request");
   if (!is_head && request.method != "GET") return refuse(405, "Method Not Allowed");
-  if (request.path != page_.path) return refuse(404, "Not Found");
-  if (!page_.may_read(is_loopback)) return refuse(403, "Forbidden");
-  return FormatHttpAnswer({200, "OK", page_.content_type, page_.make()}, !is_head, keeps_open);
+  const auto page = std::find_if(site_.pages.begin(), site_.pages.end(),
+                                 [&request](const HttpPage& one) { return one.path == request.path; });
+  if (page == site_.pages.end()) return refuse(404, "Not Found");
+  if (!site_.may_read(is_loopback)) return refuse(403, "Forbidden");
+  return FormatHttpAnswer({200, "OK", page->content_type, page->make(), page->headers}, !is_head, keeps_open);
 }
 
 }  // namespace cairn

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// HttpEndpoint: serves one page over HTTP, generated for each GET or HEAD <path>. Any other request is an error.
+// HttpEndpoint: serves the pages of a site over HTTP, each generated for each GET or HEAD <path>. Any other request is
+// an error.
 //
-// It has its own thread, so a scrape delays no client, and generating the page may wait. There is no TLS and no
-// password: every host that reaches the port may read the page, unless the page refuses it (403).
+// It has its own thread, so a scrape delays no client, and generating a page may wait. There is no TLS and no
+// password: every host that reaches the port may read all pages, unless the site refuses it (403).
 //
 // It has at most kMostHttpConnections. A new connection replaces the one whose last request is oldest, so idle
 // connections use up neither descriptors nor a scraper's turn.
 //
-// Thread: the owner's; the page is generated on "metrics".
+// Thread: the owner's; pages are generated on "metrics".
 #pragma once
 
 #include <functional>
@@ -31,14 +32,19 @@ struct HttpPage {
   std::string path;
   std::string content_type;
   std::function<std::string()> make;
-  // Called for each request; `is_loopback`: it comes from this machine.
+  std::string headers = {};  // lines beside the usual ones, each with its line end
+};
+
+struct HttpSite {
+  std::vector<HttpPage> pages;
+  // Called for each request of a page; `is_loopback`: it comes from this machine.
   std::function<bool(bool is_loopback)> may_read;
 };
 
 class HttpEndpoint {
  public:
   // Binds `addresses`, in the syntax of ListenerOptions, and starts to serve; kIo with a message on an error.
-  static Result<std::unique_ptr<HttpEndpoint>> Open(const std::vector<std::string>& addresses, int port, HttpPage page);
+  static Result<std::unique_ptr<HttpEndpoint>> Open(const std::vector<std::string>& addresses, int port, HttpSite site);
   ~HttpEndpoint();
   HttpEndpoint(const HttpEndpoint&) = delete;
   HttpEndpoint& operator=(const HttpEndpoint&) = delete;
@@ -46,7 +52,7 @@ class HttpEndpoint {
  private:
   class Peer;
 
-  HttpEndpoint(std::vector<int> sockets, HttpPage page);
+  HttpEndpoint(std::vector<int> sockets, HttpSite site);
   void Accept(int socket);
   void Pause();
   void NoteAsked(const Peer& peer);
@@ -54,7 +60,7 @@ class HttpEndpoint {
   // The answer to the request with this head; sets `keeps_open`.
   std::string Answer(std::string_view head, bool is_loopback, bool& keeps_open) const;
 
-  const HttpPage page_;
+  const HttpSite site_;
   event_base* base_;
   int wake_fd_;
   event* wake_event_;

@@ -56,8 +56,8 @@ HttpRequest ParseHttpHead(std::string_view head) {
 std::string FormatHttpAnswer(const HttpAnswer& answer, bool has_body, bool keeps_open) {
   std::string text = "HTTP/1.1 " + std::to_string(answer.status) + " ";
   text.append(answer.reason).append("\r\nContent-Type: ").append(answer.content_type);
-  text.append("\r\nContent-Length: ").append(std::to_string(answer.body.size()));
-  text.append(keeps_open ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n");
+  text.append("\r\nContent-Length: ").append(std::to_string(answer.body.size())).append("\r\n");
+  text.append(answer.headers).append(keeps_open ? "\r\n" : "Connection: close\r\n\r\n");
   if (has_body) text.append(answer.body);
   return text;
 }

@@ -30,6 +30,7 @@ struct HttpAnswer {
   std::string_view reason;
   std::string_view content_type;
   std::string_view body;
+  std::string_view headers = {};  // more lines, each with its line end
 };
 // The bytes of an answer. Without `has_body`, for HEAD, it contains only the size of the body.
 std::string FormatHttpAnswer(const HttpAnswer& answer, bool has_body, bool keeps_open);

@@ -77,6 +77,7 @@ enum class CommitResult : unsigned char { kDone, kFailed, kLater };
 class Worker {
  public:
   virtual ~Worker() = default;
+  // Large arguments may be overwritten with zeros, unless it returns kWouldWait or kPaused.
   virtual RunResult Run(Client& client, std::span<const std::string_view> argv, std::string& out) = 0;
   // Runs the parked request again, or ends its wait if its deadline has passed or another thread asked for that.
   virtual RunResult Resume(Client& client, std::string& out) = 0;

@@ -14,11 +14,20 @@ constexpr size_t kCrcBytes = 8;
 // Since this version, Redis omits the CRC in the RESTORE commands that it sends to replicas.
 constexpr uint64_t kFirstVersionWithoutCrc = 13;
 
+// The version that introduced the type.
+uint16_t VersionOf(char type) {
+  switch (static_cast<RdbType>(static_cast<unsigned char>(type))) {
+    case RdbType::kHashWithTimes: return kRdbVersionWithTimes;
+    case RdbType::kStreamListpacks4: return kRdbVersionWithProducers;
+    case RdbType::kStreamListpacks5: return kRdbVersionWithNacked;
+    default: return kRdbVersionWritten;
+  }
+}
+
 }  // namespace
 
 void AppendDumpFooter(std::string& payload) {
-  const bool has_times = !payload.empty() && payload[0] == static_cast<char>(RdbType::kHashWithTimes);
-  AppendLittle(payload, has_times ? kRdbVersionWithTimes : kRdbVersionWritten, kVersionBytes);
+  AppendLittle(payload, payload.empty() ? kRdbVersionWritten : VersionOf(payload[0]), kVersionBytes);
   AppendLittle(payload, isal::Crc64Jones(payload), kCrcBytes);
 }
 

@@ -47,6 +47,12 @@
 //   31  hash template 3     fields, n texts: the value of each field
 //   32  hash template 4     the number of a template:length, n texts: the values
 //   192 JSON                text: the document as in a record (docs/format.md, section 3)
+//   193 Bloom filter        text: the header (docs/format.md, section 5.6), n:length, n parts: offset:length, text: the
+//                           bytes of the filter from there on; other bytes are zeros
+//   194 Cuckoo filter       the same
+//   195 count-min sketch    fields:text n:length, n times: page:length text (types/sketch_rdb.h)
+//   196 Top-K sketch        as 195
+//   197 t-digest            text: the payload as in a record (docs/format.md, section 3)
 //   V22 hash with times     of Valkey: n:length, n times: text (field) text (value) time:i64; -1: no expiry
 //
 // The types of versions up to 11 are the same for Redis and Valkey. Newer versions of Redis are numbered from 12,
@@ -73,7 +79,8 @@
 // A zset in a ziplist or listpack is member, score, member, score ...; a hash is field, value, field, value ...
 // The versions of RDB since 5 differ, for values, only in the types they know. We write the types of version 10, that
 // of Redis 7.0, so that it and all later ones can read them. A hash with expiring fields is of type 24 and version 12,
-// that of Redis 7.4, which introduced them.
+// that of Redis 7.4, which introduced them; a stream with idempotent producers of type 26 and version 13, that of Redis
+// 8.6; a stream with entries released by XNACK of type 27 and version 14, that of Redis 8.8.
 //
 // Example: the string "x" = 00 01 78, as a payload 00 01 78 0a00 and eight bytes of CRC.
 #pragma once
@@ -116,11 +123,18 @@ enum class RdbType : uint16_t {
   kHashTemplateArray = 31,
   kHashTemplateArrayRef = 32,
   kCairnJson = kFirstCairnType,
+  kCairnBloom = kFirstCairnType + 1,
+  kCairnCuckoo = kFirstCairnType + 2,
+  kCairnCountMin = kFirstCairnType + 3,
+  kCairnTopK = kFirstCairnType + 4,
+  kCairnTDigest = kFirstCairnType + 5,
   kValkeyHashWithTimes = kValkeyType + 22,
 };
 
 inline constexpr uint16_t kRdbVersionWritten = 10;
-inline constexpr uint16_t kRdbVersionWithTimes = 12;  // for hashes with expiring fields
+inline constexpr uint16_t kRdbVersionWithTimes = 12;      // for hashes with expiring fields
+inline constexpr uint16_t kRdbVersionWithProducers = 13;  // for streams with idempotent producers
+inline constexpr uint16_t kRdbVersionWithNacked = 14;     // for streams with pending entries that have no consumer
 
 // The first byte of a text or a length.
 inline constexpr uint8_t kRdbLength14 = 0x40;

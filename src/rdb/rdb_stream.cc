@@ -85,6 +85,18 @@ Result<int64_t> ReadEntriesRead(RdbReader& reader) {
   return static_cast<int64_t>(read);
 }
 
+Result<std::vector<PendingEntry>> ReadNacked(RdbReader& reader, Unclaimed& unclaimed) {
+  std::vector<PendingEntry> nacked;
+  for (uint64_t left = TRY(reader.Count(kIdBytes)); left > 0; --left) {
+    const auto released = unclaimed.extract(TRY(ReadRawId(reader)));
+    if (released.empty()) {
+      return Status::Corruption("rdb stream: a released entry has a consumer, or is not pending");
+    }
+    nacked.push_back(released.mapped());
+  }
+  return nacked;
+}
+
 Result<RdbStream::Group> ReadGroup(RdbType type, RdbReader& reader, RdbItems& items) {
   RdbStream::Group group{.name = TRY(ReadName(reader, items))};
   group.last_id = TRY(ReadLengthsId(reader));
@@ -97,30 +109,38 @@ Result<RdbStream::Group> ReadGroup(RdbType type, RdbReader& reader, RdbItems& it
       return Status::Corruption("Duplicate stream consumer detected");
     }
   }
-  if (type == RdbType::kStreamListpacks5 && TRY(reader.Count(kIdBytes)) != 0) {
-    return Status::Corruption("rdb stream: pending entries that no consumer owns (XNACK) are not supported");
-  }
+  if (type == RdbType::kStreamListpacks5) group.nacked = TRY(ReadNacked(reader, unclaimed));
   if (!unclaimed.empty()) return Status::Corruption("rdb stream: a pending entry without a consumer");
   return group;
 }
 
-// Reads the ids with which producers recognize entries that they have added already, which Cairn cannot keep.
-Status PassProducers(RdbReader& reader, RdbItems& items) {
-  TRY(reader.Length());  // how long ids are kept
-  TRY(reader.Length());  // how many per producer
-  uint64_t entries = 0;
-  for (uint64_t producers = TRY(reader.Count(2)); producers > 0; --producers) {
-    TRY(ReadName(reader, items));
-    for (uint64_t left = TRY(reader.Count(3)); left > 0; --left) {
-      TRY(ReadName(reader, items));
-      TRY(ReadLengthsId(reader));
-      ++entries;
-    }
+constexpr uint64_t kMostDurationS = 86400;
+constexpr uint64_t kMostIds = 10000;
+
+Result<RdbStream::Producer> ReadProducer(RdbReader& reader, RdbItems& items) {
+  RdbStream::Producer producer{.name = TRY(ReadName(reader, items)), .ids = {}};
+  for (uint64_t left = TRY(reader.Count(3)); left > 0; --left) {
+    std::string id = TRY(ReadName(reader, items));
+    producer.ids.emplace_back(std::move(id), TRY(ReadLengthsId(reader)));
   }
-  TRY(reader.Length());  // entries added with an id
-  TRY(reader.Length());  // entries refused
-  if (entries > 0) reader.NoteSkipped("the ids of a stream's idempotent producers (XADD IDMP)");
-  return Ok();
+  if (producer.ids.size() > kMostIds) return Status::Corruption("rdb stream: a producer with too many ids");
+  return producer;
+}
+
+// Reads the ids with which producers recognize entries that they have added already.
+Result<RdbStream::Idempotence> ReadIdempotence(RdbReader& reader, RdbItems& items) {
+  RdbStream::Idempotence read;
+  read.duration_s = TRY(reader.Length());
+  read.most_ids = TRY(reader.Length());
+  if (read.duration_s < 1 || read.duration_s > kMostDurationS || read.most_ids < 1 || read.most_ids > kMostIds) {
+    return Status::Corruption("rdb stream: the settings of idempotent producers");
+  }
+  for (uint64_t left = TRY(reader.Count(2)); left > 0; --left) {
+    read.producers.push_back(TRY(ReadProducer(reader, items)));
+  }
+  read.added = TRY(reader.Length());
+  read.duplicates = TRY(reader.Length());
+  return read;
 }
 
 }  // namespace
@@ -189,7 +209,9 @@ Status RdbStream::ReadEnd(RdbType type, RdbReader& reader, RdbItems& items) {
       return Status::Corruption("rdb stream: a duplicate group");
     }
   }
-  if (type == RdbType::kStreamListpacks4 || type == RdbType::kStreamListpacks5) TRY(PassProducers(reader, items));
+  if (type == RdbType::kStreamListpacks4 || type == RdbType::kStreamListpacks5) {
+    idempotence_ = TRY(ReadIdempotence(reader, items));
+  }
   at_end_ = true;
   return Ok();
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +35,19 @@ class RdbStream {
     StreamId last_id;
     int64_t entries_read = kUnknownEntriesRead;
     std::vector<Consumer> consumers;
+    std::vector<PendingEntry> nacked;  // pending entries without a consumer, in the order of their release
+  };
+  // A producer of entries, and the ids with which it added them.
+  struct Producer {
+    std::string name;
+    std::vector<std::pair<std::string, StreamId>> ids;
+  };
+  struct Idempotence {
+    uint64_t duration_s = 0;  // 0: the payload's version does not have producers
+    uint64_t most_ids = 0;
+    uint64_t added = 0;
+    uint64_t duplicates = 0;
+    std::vector<Producer> producers;
   };
 
   // The type is followed by nodes, each of kLeastNodeBytes or more, and the end, to be read in this order. `items`
@@ -55,6 +69,7 @@ class RdbStream {
   StreamId max_deleted_id() const { return max_deleted_id_; }
   uint64_t entries_added() const { return entries_added_; }
   const std::vector<Group>& groups() const { return groups_; }
+  const Idempotence& idempotence() const { return idempotence_; }
   // Whether the payload's version stores how many entries a group has read.
   bool counts_reads() const { return counts_reads_; }
 
@@ -80,6 +95,7 @@ class RdbStream {
   uint64_t entries_added_ = 0;
   std::vector<Group> groups_;
   bool counts_reads_ = true;
+  Idempotence idempotence_;
 };
 
 }  // namespace cairn

@@ -10,11 +10,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <memory>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 
 namespace cairn {
 namespace {
@@ -60,14 +63,14 @@ void BlockingSocket::Interrupt() {
 
 Result<bool> BlockingSocket::Await(short events, int64_t timeout_ms) {
   pollfd fds[] = {{fd_, events, 0}, {wake_fd_, POLLIN, 0}};
-  const int64_t deadline_ms = MonotonicUs() / 1000 + timeout_ms;
+  const int64_t deadline_us = DeadlineUs(timeout_ms);
   for (;;) {
-    const int64_t left_ms = std::max<int64_t>(deadline_ms - MonotonicUs() / 1000, 0);
+    const int64_t left_ms = std::clamp<int64_t>((deadline_us - MonotonicUs() + 999) / 1000, 0, INT_MAX);
     const int ready = poll(fds, 2, static_cast<int>(left_ms));
     if (interrupted_) return Status::Io("the link was interrupted");
     if (ready < 0 && errno != EINTR) return SocketError("poll");
     if (ready > 0 && fds[0].revents != 0) return true;
-    if (ready == 0) return false;
+    if (ready == 0 && left_ms < INT_MAX) return false;
   }
 }
 

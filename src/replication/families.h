@@ -10,11 +10,13 @@
 namespace cairn {
 
 class Replication;
+class Tls;
 struct Settings;
 
 struct ReplicationParts {
   Replication& replication;
   const Settings& settings;
+  const Tls* migrate_tls;  // null: MIGRATE uses no TLS (directive tls-cluster)
 };
 
 std::span<const CommandRow> MigrateCommands();

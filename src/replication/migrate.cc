@@ -4,8 +4,8 @@
 //
 // It runs on the slow lane, where it may wait for the other server, and holds the locks of its keys until it ends. So
 // it runs once, no client changes a value during the move, and a key is deleted here as soon as the target has it. Each
-// call opens a connection. When the target is this server itself, RESTORE waits for the lock and MIGRATE ends with its
-// timeout, as in Redis.
+// call opens a connection, with TLS if the cluster bus uses it (tls-cluster), as in Redis. When the target is this
+// server itself, RESTORE waits for the lock and MIGRATE ends with its timeout, as in Redis.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -20,6 +20,8 @@
 #include "base/number.h"
 #include "command/args.h"
 #include "command/context.h"
+#include "command/parts.h"
+#include "config/settings.h"
 #include "rdb/dump_payload.h"
 #include "rdb/rdb_writer.h"
 #include "replication/blocking_socket.h"
@@ -121,7 +123,8 @@ void AppendRequest(std::string& out, std::initializer_list<std::string_view> wor
 }
 
 // Appends a RESTORE of an existing key.
-Status AppendRestore(Keyspace& keys, const Key& key, KeyEntry entry, bool replace, std::string& out) {
+Status AppendRestore(Keyspace& keys, const Key& key, KeyEntry entry, bool replace, std::string_view command,
+                     std::string& out) {
   std::string payload;
   RdbWriter writer(payload);
   const int64_t expire_ms = entry.expire_ms();
@@ -130,9 +133,9 @@ Status AppendRestore(Keyspace& keys, const Key& key, KeyEntry entry, bool replac
   std::string ttl;
   AppendInt64(ttl, expire_ms == kNoExpiry ? 0 : std::max<int64_t>(expire_ms - keys.now_ms(), 1));
   if (replace) {
-    AppendRequest(out, {"RESTORE", key.bytes(), ttl, payload, "REPLACE"});
+    AppendRequest(out, {command, key.bytes(), ttl, payload, "REPLACE"});
   } else {
-    AppendRequest(out, {"RESTORE", key.bytes(), ttl, payload});
+    AppendRequest(out, {command, key.bytes(), ttl, payload});
   }
   return Ok();
 }
@@ -183,7 +186,9 @@ Result<std::string> ReadReplies(CommandContext& ctx, const MigrateOptions& optio
 
 // MIGRATE host port key | "" destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password]
 //     [KEYS key [key ...]]
-Status Migrate(CommandContext& ctx, Args& args, Reply& reply) {
+Status Migrate(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  // A node of a cluster may restore a key before it owns the slot.
+  const std::string_view restore = parts.settings.cluster_enabled ? "RESTORE-ASKING" : "RESTORE";
   const MigrateOptions options = TRY(ParseMigrate(args));
   Keyspace keys = ctx.keys();
   std::string request;
@@ -193,7 +198,7 @@ Status Migrate(CommandContext& ctx, Args& args, Reply& reply) {
     const Key key = keys.Name(name);
     KeyEntry entry = TRY(keys.Find(key));
     if (!entry.exists()) continue;
-    TRY(AppendRestore(keys, key, std::move(entry), options.replace, request));
+    TRY(AppendRestore(keys, key, std::move(entry), options.replace, restore, request));
     sent.push_back(key);
   }
   if (sent.empty()) {
@@ -202,7 +207,7 @@ Status Migrate(CommandContext& ctx, Args& args, Reply& reply) {
   }
   BlockingSocket target;
   const auto port = static_cast<int>(ParseInt64(args[2]).value_or(0));
-  const Status connected = target.Connect(std::string(args[1]), port, options.timeout_ms);
+  const Status connected = target.Connect(std::string(args[1]), port, options.timeout_ms, "", parts.migrate_tls);
   if (!connected.ok()) return Status::Reply(WasRefused(connected) ? kNotWritten : kNoConnection);
   if (!target.Send(request, options.timeout_ms).ok()) return Status::Reply(kNotWritten);
   const std::string error = TRY(ReadReplies(ctx, options, target, greetings, sent));
@@ -219,7 +224,7 @@ constexpr CommandRow kRows[] = {
     {.name = "migrate", .arity = -6, .flags = kWrite | kSlowLane,
      .keys = {OneKey(kRW | kAccess | kDelete, kKeyPosition),
               {.flags = kRW | kAccess | kDelete | kIncomplete, .begin = -2, .keyword = "KEYS", .last = -1}},
-     .run = Migrate, .since = "2.6.0", .summary = "Moves keys to another server.",
+     .run = With<Migrate>, .since = "2.6.0", .summary = "Moves keys to another server.",
      .complexity = "O(N) with N the size of the values",
      .syntax = "host port:integer key destination-db:integer timeout:integer [COPY] [REPLACE] "
                "[AUTH password | AUTH2 username password] [KEYS key [...]]",

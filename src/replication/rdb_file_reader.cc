@@ -143,9 +143,9 @@ Status RdbFileReader::CommitIfLarge() {
   return Ok();
 }
 
-Status RdbFileReader::PassValue(RdbType type) {
+Status RdbFileReader::PassValue(RdbType type, uint64_t& count) {
   TRY(ReadRdbValue(type, reader_));
-  ++expired_;
+  ++count;
   return Ok();
 }
 
@@ -182,10 +182,12 @@ Result<bool> RdbFileReader::StoreValue(RdbType type, Keyspace& keys, const Key& 
 
 Status RdbFileReader::LoadKey(RdbType type) {
   const std::string name = TRY(ReadText());
-  Keyspace keys = target_.keyspace(db_);
-  const bool is_wanted = target_.keeps_expired || ahead_.expire_ms == kNoExpiry || ahead_.expire_ms > WallMs();
+  const bool is_live = target_.keeps_expired || ahead_.expire_ms == kNoExpiry || ahead_.expire_ms > WallMs();
   Status stored;
-  if (is_wanted) {
+  if (target_.wants && !target_.wants(db_)) {
+    stored = PassValue(type, unwanted_);
+  } else if (is_live) {
+    Keyspace keys = target_.keyspace(db_);
     auto is_there = StoreValue(type, keys, keys.Name(name));
     if (is_there.ok()) ++(*is_there ? keys_ : empty_);
     if (is_there.ok() && !*is_there && empty_ <= kMostNamed) {
@@ -193,7 +195,7 @@ Status RdbFileReader::LoadKey(RdbType type) {
     }
     stored = std::move(is_there).TakeStatus();
   } else {
-    stored = PassValue(type);
+    stored = PassValue(type, expired_);
   }
   if (!stored.ok()) return Status::Error(stored.code(), fmt::format("key {}: {}", ShowWord(name), stored.text()));
   ahead_ = Ahead();
@@ -266,6 +268,7 @@ Status RdbFileReader::LoadRecords() {
   for (const auto& [what, count] : reader_.skipped()) {
     warnings_.push_back(fmt::format("skipped, because Cairn cannot keep it: {}, {} times", what, count));
   }
+  if (unwanted_ > 0) warnings_.push_back("keys of other databases skipped: " + std::to_string(unwanted_));
   if (empty_ > 0) warnings_.push_back("empty keys skipped: " + std::to_string(empty_));
   TRY(txn_.Commit(target_.commit));
   if (target_.on_progress) target_.on_progress(reader_.position());

@@ -32,6 +32,7 @@ struct RdbTarget {
   int databases = 16;
   // The keyspace for a database of the file.
   std::function<Keyspace(int db)> keyspace;
+  std::function<bool(int db)> wants;  // whether to load the keys of this database; empty: all are loaded
   CommitMode commit = CommitMode::kWait;
   bool checksum = true;                                // verify the file's checksum
   bool keeps_expired = false;                          // on a replica, which waits for its primary to delete them
@@ -75,7 +76,7 @@ class RdbFileReader {
   Status LoadOther(uint8_t number);
   Status PassLengths(int count);
   Status LoadKey(RdbType type);
-  Status PassValue(RdbType type);
+  Status PassValue(RdbType type, uint64_t& count);
   // Stores the value that follows. Returns whether the key exists now.
   Result<bool> StoreValue(RdbType type, Keyspace& keys, const Key& key);
   Status StorePieces(RdbType type, Keyspace& keys, const Key& key);
@@ -92,6 +93,7 @@ class RdbFileReader {
   uint64_t keys_ = 0;
   uint64_t expired_ = 0;
   uint64_t empty_ = 0;
+  uint64_t unwanted_ = 0;  // keys of databases that the target does not want
   std::map<std::string, std::string, std::less<>> aux_;
   std::vector<std::string> functions_;
   std::vector<std::string> warnings_;

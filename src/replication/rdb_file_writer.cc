@@ -10,6 +10,7 @@
 #include "rdb/little_endian.h"
 #include "rdb/rdb_file.h"
 #include "types/rdb_value.h"
+#include "types/value_types.h"
 
 namespace cairn {
 namespace {
@@ -70,10 +71,6 @@ void RdbFileWriter::WriteUse(const Key& key) {
   }
 }
 
-void RdbFileWriter::NoteTimes(std::string_view name) {
-  if (hashes_with_times_++ == 0) first_with_times_ = name;
-}
-
 Status RdbFileWriter::WriteKey(Keyspace& keyspace, std::string_view name, const Record& record) {
   KeyEntry entry = TRY(Keyspace::EntryOf(record));
   if (entry.expire_ms() != kNoExpiry) {
@@ -83,7 +80,8 @@ Status RdbFileWriter::WriteKey(Keyspace& keyspace, std::string_view name, const 
   part_.key = name;
   const Key key = keyspace.Name(name);
   WriteUse(key);
-  if (record.header.fields_expire_ms != kNoExpiry) NoteTimes(name);
+  if (record.header.fields_expire_ms != kNoExpiry) hashes_with_times_.Add(name);
+  if (ValueTypeOf(entry).rdb_forms[0].number >= RdbType::kCairnJson) keys_of_own_types_.Add(name);
   TRY(SaveRdbValue(keyspace, key, std::move(entry), writer_));
   ++keys_;
   if (options_.on_progress && keys_ % kKeysPerProgress == 0) options_.on_progress(keys_);
@@ -117,8 +115,9 @@ Status RdbFileWriter::Write() {
   txn_.BeginCommand(Lane::kSlow, WallMs(), false);
   WriteHead();
   Status status;
-  const int databases = options_.has_keys ? snapshot_.databases() : 0;
-  for (int db = 0; db < databases && status.ok(); ++db) status = WriteDatabase(db);
+  for (int db = 0; db < snapshot_.databases() && status.ok(); ++db) {
+    if (!options_.includes || options_.includes(db)) status = WriteDatabase(db);
+  }
   txn_.AbandonCommand();
   txn_.ReadFrom(nullptr);
   TRY(std::move(status));

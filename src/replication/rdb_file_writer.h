@@ -39,11 +39,21 @@ struct RdbFileOptions {
   bool folds = true;                                     // compress long strings
   std::vector<std::pair<std::string, std::string>> aux;  // fields in addition to those that every file has
   std::vector<std::string> functions;                    // the code of the function libraries
-  bool has_keys = true;                                  // include the databases
+  std::function<bool(int db)> includes;                  // whether to write this database; empty: all are written
   RdbDialect dialect = RdbDialect::kRedis;
   RdbUseHint use_hint = RdbUseHint::kNone;
   int64_t key_delay_us = 0;                        // pause after each key
   std::function<void(uint64_t keys)> on_progress;  // called after every few keys
+};
+
+// A number of keys, and the name of the first.
+struct KeyCount {
+  uint64_t count = 0;
+  std::string first;
+
+  void Add(std::string_view name) {
+    if (count++ == 0) first = name;
+  }
 };
 
 class RdbFileWriter {
@@ -55,9 +65,10 @@ class RdbFileWriter {
 
   uint64_t keys() const { return keys_; }
   uint64_t bytes() const { return bytes_; }
-  // The number of hashes with expiring fields, which Redis before 7.4 cannot read, and the name of the first.
-  uint64_t hashes_with_times() const { return hashes_with_times_; }
-  const std::string& first_with_times() const { return first_with_times_; }
+  // The hashes with expiring fields, which Redis before 7.4 cannot read.
+  const KeyCount& hashes_with_times() const { return hashes_with_times_; }
+  // The keys whose RDB type is Cairn's own (rdb/rdb_format.h), which only Cairn can read.
+  const KeyCount& keys_of_own_types() const { return keys_of_own_types_; }
 
  private:
   void WriteHead();
@@ -65,7 +76,6 @@ class RdbFileWriter {
   Status WriteDatabase(int db);
   Status WriteKey(Keyspace& keyspace, std::string_view name, const Record& record);
   void WriteUse(const Key& key);
-  void NoteTimes(std::string_view name);
   // Passes the buffered bytes to the sink. After an error, drops them.
   void Flush();
 
@@ -81,8 +91,8 @@ class RdbFileWriter {
   uint64_t crc_ = 0;
   uint64_t keys_ = 0;
   uint64_t bytes_ = 0;
-  uint64_t hashes_with_times_ = 0;
-  std::string first_with_times_;
+  KeyCount hashes_with_times_;
+  KeyCount keys_of_own_types_;
 };
 
 }  // namespace cairn

@@ -17,10 +17,14 @@ namespace {
 
 constexpr std::string_view kInProgress = "ERR Background save already in progress";
 constexpr std::string_view kFailed = "ERR";  // Redis gives no details either
+constexpr std::string_view kMemoryDatabasesFile = "memory-databases.rdb";
 
 }  // namespace
 
-std::string RdbSaves::Path() const { return config_.Text("dir") + "/" + config_.Text("dbfilename"); }
+std::string RdbSaves::Path() const {
+  const bool is_everything = content_ == RdbSaveContent::kEverything;
+  return config_.Text("dir") + "/" + (is_everything ? config_.Text("dbfilename") : std::string(kMemoryDatabasesFile));
+}
 
 bool RdbSaves::Claim() {
   const MutexLock lock(mutex_);
@@ -56,7 +60,11 @@ Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
   options.key_delay_us = config_.Number("rdb-key-save-delay");
   options.use_hint = UseHint();
   txn.ReadFrom(&snapshot);
-  options.functions = TRY(ReadLibraryRows(txn));
+  if (content_ == RdbSaveContent::kEverything) {
+    options.functions = TRY(ReadLibraryRows(txn));
+  } else {
+    options.includes = [&](int db) { return ModeOfKeyspace(snapshot.keyspace(db)) == StorageMode::kMemory; };
+  }
   RdbOutputFile file(Path());
   TRY(file.Open());
   RdbFileWriter writer(txn, snapshot, config_.limits(), options, [&](std::string_view bytes) {
@@ -82,11 +90,11 @@ Status RdbSaves::Write(const Result<Moment>& moment) {
     state_.last_unix_s = WallMs() / 1000;
     state_.changes_before = moment->changes_before;
     ++state_.count;
-    Log(LogSeverity::kNotice, "DB saved on disk");
+    Log(LogSeverity::kNotice, "DB saved on disk: {}", Path());
     return Ok();
   }
   state_.last_ok = state_.last_ok && in_background_ && gives_background_up_;  // an aborted save is no failure
-  Log(LogSeverity::kWarning, "Saving the RDB file failed: {}", status.text());
+  Log(LogSeverity::kWarning, "Saving {} failed: {}", Path(), status.text());
   return Status::Reply(kFailed);
 }
 

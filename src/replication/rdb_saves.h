@@ -4,7 +4,8 @@
 // data directory (`dbfilename`), while clients go on writing. Only one save runs at a time.
 //
 // The file is a copy for a backup or for Redis. A start does not read it, because RocksDB has the data; the exception
-// is the first start in a directory (replication/reload.h).
+// is the first start in a directory (replication/reload.h). An object of this class can instead save the databases in
+// memory only, into a file that each start loads (replication/memory_database_saves.h).
 //
 // Thread: any may call; a background save runs on its own thread, "bgsave".
 #pragma once
@@ -28,9 +29,13 @@ namespace cairn {
 class Config;
 class Store;
 
+// kMemoryDatabases: the databases with storage-mode memory, in a file of their own, without functions.
+enum class RdbSaveContent : unsigned char { kEverything, kMemoryDatabases };
+
 class RdbSaves {
  public:
-  RdbSaves(Store& store, Config& config) : store_(store), config_(config) {}
+  RdbSaves(Store& store, Config& config, RdbSaveContent content = RdbSaveContent::kEverything)
+      : store_(store), config_(config), content_(content) {}
   ~RdbSaves() { Stop(); }
 
   // Saves, and returns when the file is complete. An error is the reply, here and below; the log has the reason.
@@ -76,6 +81,7 @@ class RdbSaves {
 
   Store& store_;
   Config& config_;
+  const RdbSaveContent content_;
   SaveState state_;
   Mutex mutex_;
   CondVar released_;

@@ -111,7 +111,7 @@ Result<Reloaded> LoadStaged(const DatasetParts& parts, Transaction& txn, RdbSour
   target.on_progress = options.on_progress;
   target.keyspace = [&](int db) { return Keyspace::ById(txn, store.databases().staged(db), parts.config.limits()); };
   Reloaded reloaded = TRY(Load(txn, std::move(target), std::move(source)));
-  TRY(store.Flush());
+  TRY(store.engine().Flush());
   TRY(BeginAlone(txn, WallMs()));
   TRY(RestoreLibraries(parts.scripting, txn, reloaded.functions, RestorePolicy::kFlush));
   if (options.before_adopting) TRY(options.before_adopting(reloaded, txn));

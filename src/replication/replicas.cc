@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "base/words.h"
 #include "client/client_registry.h"
 #include "client/client_session.h"
 #include "config/config.h"
@@ -47,6 +48,16 @@ std::string HostOf(const std::string& peer) {
 Replica* KnownReplica(const ClientSession& session) { return static_cast<Replica*>(session.replica.get()); }
 
 Status Gone() { return Status::Io("the connection was closed"); }
+
+// A replica that is not Cairn refuses the file; its own error does not name a key.
+void WarnOfOwnTypes(const Replica& replica, const RdbFileWriter& writer) {
+  const KeyCount& keys = writer.keys_of_own_types();
+  if (keys.count == 0 || replica.files) return;
+  Log(LogSeverity::kWarning,
+      "The data set for replica {}:{} has {} keys that only Cairn can read (JSON values, filters or sketches), the "
+      "first of them {}. Another server refuses it.",
+      replica.ip, replica.port, keys.count, ShowWord(keys.first));
+}
 
 }  // namespace
 
@@ -164,7 +175,7 @@ bool Replicas::IsWriting() const {
 }
 
 uint64_t Replicas::FirstNeeded() const {
-  uint64_t first = sst_snapshots_.FirstNeeded();
+  uint64_t first = std::min(sst_snapshots_.FirstNeeded(), log_uses_.FirstNeeded());
   const MutexLock lock(mutex_);
   for (const auto& replica : attached_) first = std::min(first, replica->log_from.load());
   return first;
@@ -265,33 +276,16 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
   return Ok();
 }
 
-Result<bool> Replicas::FindStart(const std::string& id, uint64_t next, Anchor& start) {
-  if (id.empty() || !log_.logs() || next == 0) return false;
-  const History history = log_.history();
-  // The log may have bytes that the replica has seen and that this server has not read yet.
-  const uint64_t end = TRY(log_.ReadOffset());
-  const Anchor here = log_.position();
-  if (!history.Covers(id, next) || next < log_.FirstByte() || next > end + 1) return false;
-  const Anchor* anchor = here.offset < next ? &here : history.AnchorBefore(next - 1);
-  if (anchor == nullptr) return false;
-  start = *anchor;
-  LogStream probe(store_, start);
-  std::string bytes;
-  const Result<LogReader::Outcome> first = probe.Next(bytes, LogReader::Patience::kLong);
-  return first.ok() && *first != LogReader::Outcome::kGone;
-}
-
 Status Replicas::RunSender(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
-  Anchor start;
   TRY(log_.BeginLogging());
-  if (TRY(FindStart(id, next, start))) {
+  if (const std::optional<Anchor> found = TRY(log_.FindStart(id, next))) {
     ++partial_syncs_;
     replica.state = Replica::State::kOnline;
     replica.acked = next - 1;
     Log(LogSeverity::kNotice, "Partial resynchronization request from {}:{} accepted from offset {}.", replica.ip,
         replica.port, next);
     TRY(Push(replica, "+CONTINUE " + log_.history().id + "\r\n"));
-    return SendStream(replica, start, next);
+    return SendStream(replica, *found, next);
   }
   if (!id.empty()) {
     ++refused_partial_syncs_;
@@ -301,6 +295,7 @@ Status Replicas::RunSender(Replica& replica, const std::string& id, uint64_t nex
   const bool takes_files = !is_old && !replica.is_partial() && replica.files && sst_snapshots_.Suits(*replica.files);
   const bool may_share = takes_files || TakesMarkedFile(replica, is_old);
   ++full_syncs_;
+  Anchor start;
   if (may_share) TRY(AwaitOthers(replica));
   TRY(takes_files ? SendFiles(replica, start) : SendEverything(replica, is_old, start));
   if (!replica.wants_stream) return AwaitSent(replica);
@@ -349,14 +344,7 @@ Status Replicas::AwaitOthers(Replica& replica) {
 }
 
 Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
-  // Appends an empty piece of stream to the log. The next command is then preceded by a SELECT, which a replica that
-  // begins here needs.
-  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
-  txn->replicated_commands().AddStream("");
-  TRY(txn->Commit(CommitMode::kWait));
-  const Anchor before = log_.position();
-  const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
-  start = TRY(log_.AnchorOf(*snapshot, before));
+  const std::unique_ptr<StoreSnapshot> snapshot = TRY(log_.TakeSnapshot(start));
   replica.log_from = start.sequence;
   const std::string id = log_.history().id;
   if (!is_old) TRY(Push(replica, fmt::format("+FULLRESYNC {} {}\r\n", id, start.offset)));
@@ -439,7 +427,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
   txn->command().KeepExpired(true);
   txn->ReadFrom(&snapshot);
-  options.has_keys = replica.wants_keys;
+  if (!replica.wants_keys) options.includes = [](int) { return false; };
   if (replica.wants_functions) options.functions = TRY(ReadLibraryRows(*txn));
   if (is_marked) {
     const std::string mark = DrawReplicationId();
@@ -447,6 +435,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
     RdbFileWriter writer(*txn, snapshot, config_.limits(), options,
                          [&](std::string_view bytes) { return Push(replica, bytes); });
     TRY(writer.Write());
+    WarnOfOwnTypes(replica, writer);
     replica.is_written = false;
     return Push(replica, mark);
   }
@@ -465,6 +454,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
     return Push(replica, "\n");  // so that the replica does not time out
   });
   TRY(writer.Write());
+  WarnOfOwnTypes(replica, writer);
   TRY(file.Finish());
   replica.is_written = false;
   RdbInputFile input;

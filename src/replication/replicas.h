@@ -26,6 +26,7 @@
 #include "replication/file_transfer.h"
 #include "replication/history.h"
 #include "replication/log_stream.h"
+#include "replication/log_uses.h"
 #include "replication/sst_snapshots.h"
 #include "storage/transaction.h"
 
@@ -102,12 +103,14 @@ class Replicas {
   int CountGood() const;
   // Whether a first transfer is being written; Redis reports it as a background save. Thread: any.
   bool IsWriting() const;
-  // The first sequence that any replica still reads from the log (storage/old_logs.h).
+  // The first sequence that any replica, or another reader, still reads from the log (storage/old_logs.h).
   uint64_t FirstNeeded() const;
   // Disconnects replicas that exceed the timeout; called every second.
   void CheckTimes();
 
   const SstSnapshots& sst_snapshots() const { return sst_snapshots_; }
+  // The other readers of the log, for example an export of slots.
+  LogUses& log_uses() { return log_uses_; }
   uint64_t full_syncs() const { return full_syncs_; }
   uint64_t partial_syncs() const { return partial_syncs_; }
   uint64_t refused_partial_syncs() const { return refused_partial_syncs_; }
@@ -116,8 +119,6 @@ class Replicas {
  private:
   void Run(Replica& replica, const std::string& id, uint64_t next, bool is_old);
   Status RunSender(Replica& replica, const std::string& id, uint64_t next, bool is_old);
-  // Finds where to read the stream for the byte `next`; false if the log does not have it.
-  Result<bool> FindStart(const std::string& id, uint64_t next, Anchor& start);
   // Makes the replica's thread end.
   void End(Replica& replica);
   // Waits for a commit at the sequence `next` or later, and at least until kPieceUs after the last read of the log,
@@ -149,6 +150,7 @@ class Replicas {
   const ClientRegistry& clients_;
   StreamLog& log_;
   SstSnapshots sst_snapshots_;
+  LogUses log_uses_;
   mutable Mutex mutex_;
   std::vector<std::shared_ptr<Replica>> attached_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Replica>> leaving_ ABSL_GUARDED_BY(mutex_);  // whose threads are to be joined

@@ -28,7 +28,7 @@ Replication::Replication(const Parts& parts)
     : store_(parts.primary_link.store), config_(parts.primary_link.config), conditions_(parts.conditions),
       clients_(parts.clients), pause_(parts.pause), writable_replica_expires_(parts.writable_replica_expires),
       log_(store_, config_.settings(),
-           {.has_replicas = [this] { return replicas_.count() > 0; },
+           {.has_replicas = [this] { return replicas_.count() > 0 || replicas_.log_uses().any(); },
             .on_stream_changed = [this] { OnStreamChanged(); }}),
       primary_link_(
           parts.primary_link, log_,
@@ -65,6 +65,13 @@ void Replication::Stop() { log_.Stop(); }
 std::optional<PrimaryAddress> Replication::primary() const {
   const MutexLock lock(mutex_);
   return primary_;
+}
+
+bool Replication::BreakLink(std::string_view address) {
+  const std::optional<PrimaryAddress> wanted = primary();
+  if (!wanted) return false;
+  const bool is_at = address.empty() || address == wanted->host + ":" + std::to_string(wanted->port);
+  return is_at && primary_link_.Break();
 }
 
 Status Replication::CheckMayChange(Transaction& txn) {
@@ -175,7 +182,7 @@ Status Replication::BeginFailover(const FailoverWish& wish) {
   }
   const int64_t now_ms = WallMs();
   failover_ = wish;
-  failover_deadline_ms_ = wish.timeout_ms > 0 ? now_ms + wish.timeout_ms : 0;
+  failover_deadline_ms_ = wish.timeout_ms > 0 ? now_ms + std::min(wish.timeout_ms, INT64_MAX - now_ms) : 0;
   pause_.Begin(ClientPause::Purpose::kFailover, ClientPause::Mode::kWrites, now_ms, now_ms + kFailoverPauseMs);
   failover_state_ = Failover::kAwaitsSync;
   Log(LogSeverity::kNotice, "FAILOVER requested");

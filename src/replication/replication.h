@@ -70,6 +70,9 @@ class Replication {
   // Starts the stream under a new id, so that no replica can resume.
   Status Fork();
 
+  // Breaks the link to the primary, which is then made again; false if there is none, or if the primary has another
+  // address, "host:port" (empty: any).
+  bool BreakLink(std::string_view address);
   // The link to the primary went up or down.
   void OnPrimaryLink(bool up);
   // Makes the replicas of this server resynchronize.

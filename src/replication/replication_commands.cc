@@ -246,7 +246,7 @@ Status Wait(const ReplicationParts& parts, CommandContext& ctx, Args& args, Repl
   if (replication.primary()) return Status::Reply(kWaitOnReplica);
   const auto wanted = ParseInt64(args.Bytes());
   if (!wanted) return Status::Reply(errors::kNotAnInteger);
-  ctx.set_block_timeout_ms(TRY(ReadTimeout(args.Bytes())));
+  ctx.wait().timeout_ms = TRY(ReadTimeout(args.Bytes()));
   const Replication::Wanted what{.replicas = static_cast<int>(std::min<int64_t>(*wanted, INT32_MAX))};
   const auto count = TRY(replication.CountWaited(ctx.session(), what, GivesUp(ctx.session())));
   if (!count) return Status::MustBlock();
@@ -262,7 +262,7 @@ Status WaitAof(const ReplicationParts& parts, CommandContext& ctx, Args& args, R
   if (*local < 0 || *local > 1) return Status::Reply("ERR value is out of range, value must between 0 and 1");
   const auto wanted = ParseInt64(args.Bytes());
   if (!wanted || *wanted < 0) return Status::Reply("ERR value is out of range, must be positive");
-  ctx.set_block_timeout_ms(TRY(ReadTimeout(args.Bytes())));
+  ctx.wait().timeout_ms = TRY(ReadTimeout(args.Bytes()));
   if (replication.primary()) return Status::Reply(kWaitAofOnReplica);
   const bool is_first = ctx.session().blocking.command == nullptr;
   StreamLog& log = replication.log();

@@ -18,7 +18,7 @@ Status SaveEverything(Store& store, SaveState& saves) {
   const uint64_t changes_before = store.counters().changes.load();
   ++saves.running;
   Status status = store.log().Sync();
-  if (status.ok()) status = store.Flush();
+  if (status.ok()) status = store.engine().Flush();
   --saves.running;
   saves.last_ok = status.ok();
   if (status.ok()) {

@@ -176,14 +176,9 @@ Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Begin(const FilesOffer& offer
     return Status::Io("the replica has no free ids for keyspaces or collections");
   }
   set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
-  // An empty piece of stream: after it the stream selects its database again, as a replica that begins here expects.
-  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
-  txn->replicated_commands().AddStream("");
-  TRY(txn->Commit(CommitMode::kWait));
-  const Anchor before = log_.position();
-  std::shared_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
-  set->start = TRY(log_.AnchorOf(*snapshot, before));
+  std::shared_ptr<StoreSnapshot> snapshot = TRY(log_.TakeSnapshot(set->start));
   set->stream = log_.history().id;
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
   txn->command().KeepExpired(true);
   txn->ReadFrom(snapshot.get());
   std::vector<std::string> functions = TRY(ReadLibraryRows(*txn));

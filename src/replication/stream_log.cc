@@ -493,7 +493,34 @@ void StreamLog::Adoption::Done() {
   log_.logs_ = log_.can_continue_ = true;
 }
 
-// ---- the position of a snapshot
+// ---- for a replica that begins or resumes
+
+Result<std::optional<Anchor>> StreamLog::FindStart(std::string_view id, uint64_t next) {
+  if (id.empty() || !logs() || next == 0) return std::optional<Anchor>();
+  const History history = this->history();
+  // The log may have bytes that the replica has seen and that this server has not read yet.
+  const uint64_t end = TRY(ReadOffset());
+  const Anchor here = position();
+  if (!history.Covers(id, next) || next < FirstByte() || next > end + 1) return std::optional<Anchor>();
+  const Anchor* const anchor = here.offset < next ? &here : history.AnchorBefore(next - 1);
+  if (anchor == nullptr) return std::optional<Anchor>();
+  LogStream probe(store_, *anchor);
+  std::string bytes;
+  const Result<LogReader::Outcome> first = probe.Next(bytes, LogReader::Patience::kLong);
+  if (!first.ok() || *first == LogReader::Outcome::kGone) return std::optional<Anchor>();
+  return std::optional<Anchor>(*anchor);
+}
+
+Result<std::unique_ptr<StoreSnapshot>> StreamLog::TakeSnapshot(Anchor& start) {
+  // An empty piece of stream: after it the stream selects its database again, as a replica that begins here expects.
+  const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
+  txn->replicated_commands().AddStream("");
+  TRY(txn->Commit(CommitMode::kWait));
+  const Anchor before = position();
+  std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
+  start = TRY(AnchorOf(*snapshot, before));
+  return snapshot;
+}
 
 Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& before) {
   const uint64_t next = snapshot.sequence() + 1;

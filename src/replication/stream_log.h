@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,8 +61,6 @@ class StreamLog {
   // The same; if the log cannot be read, the length read so far. It is not the length at the last read: a comparison
   // with a replica's offset would then say too early that the replica has everything.
   uint64_t OffsetNow();
-  // How far the thread has read the log.
-  Anchor position() const;
   // The first byte that a replica can still ask for, counted from 1.
   uint64_t FirstByte() const;
 
@@ -122,9 +121,13 @@ class StreamLog {
     Applied applied_;
   };
 
-  // The offset and the selected database at the moment of the snapshot, and the log position after it. `before` is
-  // position() from before the snapshot.
-  Result<Anchor> AnchorOf(const StoreSnapshot& snapshot, const Anchor& before);
+  // ---- for a replica that begins or resumes
+  // Where to read the stream for a replica that has stream `id` up to the byte before `next`; none if the log does not
+  // have the rest. An empty id: the replica has nothing.
+  Result<std::optional<Anchor>> FindStart(std::string_view id, uint64_t next);
+  // A snapshot for a replica that begins here, with the stream's offset and the selected database at its moment, and
+  // the position in the log after it.
+  Result<std::unique_ptr<StoreSnapshot>> TakeSnapshot(Anchor& start);
   // Records that the log cannot be read from `unread` on. No replica is sent the log from there or before any more; a
   // replica that needs it gets a full transfer.
   void PassHole(const Anchor& unread);
@@ -145,6 +148,10 @@ class StreamLog {
   void DropAnchor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Restart(const Anchor& anchor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LeaveGap() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // How far the thread has read the log.
+  Anchor position() const;
+  // `before` is position() from before the snapshot.
+  Result<Anchor> AnchorOf(const StoreSnapshot& snapshot, const Anchor& before);
   Result<Anchor> AnchorOfNow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Status TakeUp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Gives the history a new id; the caller saves it. REQUIRES: no thread writes.

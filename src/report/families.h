@@ -16,6 +16,7 @@ class Backups;
 class CacheWarmup;
 class ClientMemory;
 class ClientRegistry;
+class Cluster;
 class Conditions;
 class Config;
 class Listener;
@@ -60,9 +61,11 @@ struct ReportParts {
   Scripting& scripting;
   SaveState& saves;
   RdbSaves& rdb_saves;
+  const SaveState& memory_database_saves;
   const Backups& backups;
   const CacheWarmup& cache_warmup;
   Replication& replication;
+  Cluster* cluster;  // null: cluster-enabled is no
 };
 
 std::span<const CommandRow> InfoCommands();

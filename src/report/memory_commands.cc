@@ -4,11 +4,13 @@
 // in the key cache.
 #include <algorithm>
 
+#include "base/human_bytes.h"
 #include "base/number.h"
 #include "client/client_memory.h"
 #include "command/help.h"
 #include "command/parts.h"
 #include "config/settings.h"
+#include "doctor/rules.h"
 #include "report/families.h"
 #include "report/report.h"
 #include "script/scripting.h"
@@ -142,15 +144,16 @@ Status MallocStats(CommandContext&, Args&, Reply& reply) {
 // MEMORY DOCTOR
 Status Doctor(const MemoryParts& parts, CommandContext&, Args&, Reply& reply) {
   const uint64_t budget = MemoryBudget(parts.settings);
-  const ProcessMemory memory = ProcessMemory::Read();
-  std::string text =
-      "The process takes " + HumanBytes(memory.rss) + " of memory; the budget is " + HumanBytes(budget) + ". ";
-  if (memory.rss <= budget) {
-    text += "Nothing needs to be done.\n";
-  } else {
-    text += "That is " + HumanBytes(memory.rss - budget) +
-            " more than it should. See INFO cairn for who holds it: buffers of clients that do not "
-            "read their replies are the usual reason (CLIENT LIST, client-output-buffer-limit).\n";
+  const uint64_t resident = ProcessMemory::Read().rss;
+  Facts facts;
+  facts.info = {{"memory_budget", std::to_string(budget)}, {"used_rss_bytes", std::to_string(resident)}};
+  std::vector<Finding> findings;
+  CheckBudget(facts, findings);
+  std::string text;
+  for (const Finding& finding : findings) text += finding.problem + " " + finding.action + "\n";
+  if (findings.empty()) {
+    text = "The process takes " + HumanBytes(resident) + " of memory; the budget is " + HumanBytes(budget) +
+           ". Nothing needs to be done.\n";
   }
   reply.Verbatim("txt", text);
   return Ok();

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
+#include "base/human_bytes.h"
 #include "command/parts.h"
 
 namespace cairn {
@@ -28,28 +28,16 @@ void SectionWriter::Bytes(std::string_view name, uint64_t bytes) {
   Field(fmt::format("{}_human", name), std::string_view(HumanBytes(bytes)));
 }
 
-std::string HumanBytes(uint64_t bytes) {
-  if (bytes < 1024) return fmt::format("{}B", bytes);
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  constexpr std::string_view kUnits = "BKMGTPE";
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.2f}{}", value, kUnits[unit]);
-}
-
-namespace {
-
 std::vector<const ReportSection*> AllSections() {
   std::vector<const ReportSection*> sections;
   for (const auto part : {ProcessSections(), ActivitySections(), ReplicationSections(), CommandSections(),
-                          StorageSections(), CompactionSections()}) {
+                          ClusterSections(), StorageSections(), CompactionSections(), SizeSections()}) {
     for (const ReportSection& section : part) sections.push_back(&section);
   }
   return sections;
 }
+
+namespace {
 
 bool IsWanted(const ReportSection& section, Args& args) {
   if (args.size() == 1) return section.by_default;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// INFO and the page of `metrics-port` for Prometheus: a table of sections, each with a function that writes its fields
-// (report/report_*.cc). A metric is one line there: its field in INFO, its name for Prometheus, its help and its value.
-// Fields of Redis keep their names. Metrics have the prefix cairn_ and base units (seconds, bytes); counters start at
-// zero, and CONFIG RESETSTAT resets them.
+// INFO and the metrics of `metrics-port` for Prometheus: a table of sections, each with a function that writes its
+// fields (report/report_*.cc). A metric is one line there: its field in INFO, its name for Prometheus, its help and its
+// value. Fields of Redis keep their names. Metrics have the prefix cairn_ and base units (seconds, bytes); counters
+// start at zero, and CONFIG RESETSTAT resets them.
 //
 // Fields about features that Cairn does not have are left out, except fields that monitoring tools require: they have
 // the value of a server without the feature.
@@ -13,10 +13,13 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/random.h"
 #include "base/result.h"
 #include "command/context.h"
 #include "report/families.h"
@@ -73,9 +76,6 @@ class SectionWriter {
   std::string text_;
 };
 
-// Formats bytes for people: "1.50M".
-std::string HumanBytes(uint64_t bytes);
-
 inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 // Makes the page of `metrics-port`.
@@ -90,17 +90,28 @@ struct ReportSection {
   Status (*write_rows)(const ReportParts& parts, CommandContext& ctx, SectionWriter& text) = nullptr;
 };
 
+// All sections, in the order of INFO.
+std::vector<const ReportSection*> AllSections();
+
+// Writes the fields of INFO keysizes. `keys_of` opens a database.
+Status WriteKeySizes(const ReportParts& parts, const std::function<Keyspace(int db)>& keys_of, Random& random,
+                     SectionWriter& text);
+
 // server, clients, memory
 std::span<const ReportSection> ProcessSections();
 // persistence, stats, cpu, modules
 std::span<const ReportSection> ActivitySections();
 // replication
 std::span<const ReportSection> ReplicationSections();
-// commandstats, errorstats, latencystats, cluster
+// commandstats, errorstats, latencystats
 std::span<const ReportSection> CommandSections();
+// cluster
+std::span<const ReportSection> ClusterSections();
 // keyspace, cairn, cache, rocksdb
 std::span<const ReportSection> StorageSections();
 // compaction, amplification
 std::span<const ReportSection> CompactionSections();
+// keysizes
+std::span<const ReportSection> SizeSections();
 
 }  // namespace cairn

@@ -39,6 +39,10 @@ void WritePersistence(const ReportParts& parts, SectionWriter& text) {
   text.Field("rdb_last_bgsave_time_sec", files.last_duration_s());
   text.Field("rdb_current_bgsave_time_sec", running_s);
   text.Field("rdb_saves", saves.count.load());
+  text.Gauge("memory_databases_last_save_time", "memory_databases_last_save_timestamp_seconds",
+             "Unix time of the last save of the databases in memory (memory-databases-save); 0: none.",
+             parts.memory_database_saves.last_unix_s.load());
+  text.Field("memory_databases_last_save_status", parts.memory_database_saves.last_ok ? "ok" : "err");
   text.Field("aof_enabled", 1);
   text.Field("rdb_last_cow_size", 0);
   text.Field("aof_rewrite_in_progress", saving && !files.in_background());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// INFO commandstats, errorstats, latencystats and cluster.
+// INFO commandstats, errorstats and latencystats.
 #include <fmt/format.h>
 
 #include "base/number.h"
@@ -88,13 +88,10 @@ void WriteLatencyStats(const ReportParts& parts, SectionWriter& text) {
   }
 }
 
-void WriteCluster(const ReportParts&, SectionWriter& text) { text.Field("cluster_enabled", 0); }
-
 constexpr ReportSection kSections[] = {
     {"commandstats", "Commandstats", false, WriteCommandStats},
     {"errorstats", "Errorstats", true, WriteErrorStats},
     {"latencystats", "Latencystats", false, WriteLatencyStats},
-    {"cluster", "Cluster", true, WriteCluster},
 };
 
 }  // namespace

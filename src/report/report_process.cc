@@ -56,7 +56,7 @@ void WriteServer(const ReportParts& parts, SectionWriter& text) {
   text.Field("redis_git_sha1", "00000000");
   text.Field("redis_git_dirty", 0);
   text.Field("redis_build_id", "0");
-  text.Field("redis_mode", "standalone");
+  text.Field("redis_mode", parts.settings.cluster_enabled ? "cluster" : "standalone");
   text.Field("cairn_version", kCairnVersion);
   text.Gauge("", "build_info", "Always 1; the versions are labels.", 1,
              fmt::format("{},{}", MetricsText::Label("version", kCairnVersion),
@@ -67,7 +67,7 @@ void WriteServer(const ReportParts& parts, SectionWriter& text) {
   text.Field("multiplexing_api", "epoll");
   text.Field("gcc_version", __VERSION__);
   text.Field("process_id", static_cast<int64_t>(getpid()));
-  text.Field("process_supervised", "no");
+  text.Field("process_supervised", std::string_view(identity.supervised));
   text.Field("run_id", std::string_view(identity.run_id));
   const int64_t port = parts.settings.port;
   text.Field("tcp_port", port != 0 ? port : parts.settings.tls_port.load());

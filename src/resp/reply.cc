@@ -30,6 +30,7 @@ void AppendHead(std::string& out, char type, int64_t number) {
 // The size granted grows by an eighth, so a large reply asks only a few dozen times.
 bool Reply::Ask(size_t size) {
   constexpr size_t kHeadBytes = 64;
+  constexpr size_t kLargeBytes = 1 << 20;
   const size_t wanted = out_.size() + size + kHeadBytes;
   if (is_cut_ || !room_->MayHold(wanted)) {
     is_cut_ = true;
@@ -37,6 +38,7 @@ bool Reply::Ask(size_t size) {
     return false;
   }
   granted_ = wanted + std::max(kFreeBytes, wanted / 8);
+  if (size >= kLargeBytes) out_.reserve(wanted);  // else its line end might copy a large value once more
   return true;
 }
 

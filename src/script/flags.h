@@ -5,8 +5,8 @@
 //   #!lua flags=no-writes,allow-stale        a script for EVAL; may be left out
 //   #!lua name=mylib                         a library for FUNCTION LOAD
 //
-// and the flags, which a library gives with each function. no-cluster and allow-cross-slot-keys are accepted and have
-// no effect: there is no cluster.
+// and the flags, which a library gives with each function. no-cluster and allow-cross-slot-keys matter on a node of a
+// cluster.
 //
 // Thread: any; pure functions.
 #pragma once

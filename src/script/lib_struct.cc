@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "script/lua_state.h"
 #include "script/sandbox.h"
 
 namespace cairn {
@@ -93,7 +94,9 @@ struct Format {
 
 void AddInteger(lua_State* L, luaL_Buffer& out, int arg, bool little, int size) {
   const lua_Number number = luaL_checknumber(L, arg);
-  uint64_t value = number < 0 ? static_cast<uint64_t>(static_cast<int64_t>(number)) : static_cast<uint64_t>(number);
+  constexpr lua_Number kEnd = 9223372036854775808.0;  // 2^63
+  uint64_t value = static_cast<uint64_t>(Truncated<int64_t>(number));
+  if (number >= kEnd) value = static_cast<uint64_t>(Truncated<int64_t>(number - kEnd)) ^ (uint64_t{1} << 63);
   char bytes[kMostIntegerBytes];
   for (int i = 0; i < size; ++i, value >>= 8) bytes[little ? i : size - 1 - i] = static_cast<char>(value & 0xff);
   luaL_addlstring(&out, bytes, static_cast<size_t>(size));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <lua.hpp>
 #include <string_view>
 
@@ -17,6 +18,14 @@ inline std::string_view TextAt(lua_State* L, int index) {
   size_t size = 0;
   const char* text = lua_tolstring(L, index, &size);
   return text == nullptr ? std::string_view() : std::string_view(text, size);
+}
+
+// The number without its fraction, as C does it on x86-64, where Redis's scripts have their results from: the least
+// integer if it does not fit, or is no number.
+template <typename Integer>
+Integer Truncated(lua_Number number) {
+  constexpr lua_Number kEnd = -static_cast<lua_Number>(std::numeric_limits<Integer>::min());
+  return number >= -kEnd && number < kEnd ? static_cast<Integer>(number) : std::numeric_limits<Integer>::min();
 }
 
 // Pushes {err = "CODE text"}, the form of a failed command in a script. `text` includes its code.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/number.h"
+#include "base/version.h"
 #include "command/access.h"
 #include "script/flags.h"
 #include "script/lua_vm.h"
@@ -130,7 +131,7 @@ int SetRepl(lua_State* L) {
   LuaVm& vm = LuaVm::Of(L);
   if (vm.run() == nullptr) return RaiseError(L, "redis.set_repl can only be called inside a script invocation");
   if (lua_gettop(L) != 1) return RaiseError(L, "redis.set_repl() requires two arguments.");
-  const int flags = static_cast<int>(lua_tonumber(L, 1));
+  const int flags = Truncated<int>(lua_tonumber(L, 1));
   if ((flags & ~(kReplicateLog | kReplicateReplicas)) != 0) {
     return RaiseError(L, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.");
   }
@@ -142,7 +143,7 @@ int SetResp(lua_State* L) {
   LuaVm& vm = LuaVm::Of(L);
   if (vm.run() == nullptr) return RaiseError(L, "redis.setresp can only be called inside a script invocation");
   if (lua_gettop(L) != 1) return RaiseError(L, "redis.setresp() requires one argument.");
-  const int protocol = static_cast<int>(lua_tonumber(L, 1));
+  const int protocol = Truncated<int>(lua_tonumber(L, 1));
   if (protocol != 2 && protocol != 3) return RaiseError(L, "RESP version must be 2 or 3.");
   vm.run()->protocol = protocol;
   return 0;
@@ -185,7 +186,7 @@ void WriteLog(lua_State* L, LuaVm& vm, LogSeverity severity) {
 int LogLine(lua_State* L) {
   if (lua_gettop(L) < 2) return RaiseError(L, "redis.log() requires two arguments or more.");
   if (!lua_isnumber(L, 1)) return RaiseError(L, "First argument must be a number (log level).");
-  const int level = static_cast<int>(lua_tonumber(L, 1));
+  const int level = Truncated<int>(lua_tonumber(L, 1));
   if (level < 0 || level > static_cast<int>(LogSeverity::kWarning)) return RaiseError(L, "Invalid debug level.");
   WriteLog(L, LuaVm::Of(L), static_cast<LogSeverity>(level));
   return 0;
@@ -308,14 +309,14 @@ void AddLog(lua_State* L) {
 }
 
 void AddVersion(lua_State* L) {
-  PushText(L, kScriptRedisVersion);
+  PushText(L, kRedisVersion);
   lua_setfield(L, -2, "REDIS_VERSION");
-  SetNumber(L, "REDIS_VERSION_NUM", kScriptRedisVersionNumber);
+  SetNumber(L, "REDIS_VERSION_NUM", kRedisVersionNumber);
   PushText(L, "redis");  // as in HELLO and INFO
   lua_setfield(L, -2, "SERVER_NAME");
-  PushText(L, kScriptRedisVersion);
+  PushText(L, kRedisVersion);
   lua_setfield(L, -2, "SERVER_VERSION");
-  SetNumber(L, "SERVER_VERSION_NUM", kScriptRedisVersionNumber);
+  SetNumber(L, "SERVER_VERSION_NUM", kRedisVersionNumber);
 }
 
 }  // namespace

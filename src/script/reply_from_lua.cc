@@ -63,7 +63,7 @@ class Writer {
   void WriteValue() {
     switch (lua_type(L, -1)) {
       case LUA_TSTRING: reply_.Bulk(TextAt(L, -1)); break;
-      case LUA_TNUMBER: reply_.Integer(static_cast<int64_t>(lua_tonumber(L, -1))); break;
+      case LUA_TNUMBER: reply_.Integer(Truncated<int64_t>(lua_tonumber(L, -1))); break;
       case LUA_TBOOLEAN:
         if (protocol_ == 3) {
           reply_.Bool(lua_toboolean(L, -1) != 0);

@@ -47,6 +47,28 @@ bool IsSaidToOnlyRead(const Scripting& scripting, std::string_view command, std:
   return head.ok() && (head->flags & kNoWrites) != 0;
 }
 
+namespace {
+
+// The keys that the script declares decide its slot; the dispatcher has checked them.
+Status PrepareSlots(ScriptRun& run, uint32_t flags) {
+  if (flags & kNoCluster) return Status::Reply("ERR Can not run script on cluster, 'no-cluster' flag is set.");
+  SlotGate::Call call{run.ctx.session(), run.ctx.command(), run.argv};
+  run.crosses_slots = flags & (kNoShebang | kAllowCrossSlotKeys);
+  if (run.crosses_slots || run.ctx.session().is_primary) return Ok();
+  TRY(run.scripting.slot_gate()->FindSlot(call));
+  run.slot = call.slot;
+  return Ok();
+}
+
+// A replica of a cluster sends a script that may write to its master.
+Status CheckSlotForWrites(const ScriptRun& run) {
+  SlotGate::Call call{run.ctx.session(), run.ctx.command(), run.argv};
+  TRY(run.scripting.slot_gate()->FindSlot(call));
+  return run.scripting.slot_gate()->CheckMayWrite(call);
+}
+
+}  // namespace
+
 Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
   const bool says_so = !(flags & kNoShebang);
   const bool is_gated = !run.ctx.session().is_primary;
@@ -54,6 +76,7 @@ Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
     return Status::Reply(kStaleText);
   }
   if (says_so && !(flags & kNoWrites)) {
+    if (is_gated && run.scripting.slot_gate() != nullptr) TRY(CheckSlotForWrites(run));
     if (is_gated) TRY(CheckWritable(run.scripting.conditions()));
     TRY(CheckWritable(run.ctx.session(), run.ctx.txn().store()));
     if (read_only) return Status::Reply("ERR Can not execute a script with write flag using *_ro command.");
@@ -63,6 +86,7 @@ Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
           "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'");
     }
   }
+  if (run.scripting.slot_gate() != nullptr) TRY(PrepareSlots(run, flags));
   run.allow_oom = says_so && (flags & kAllowOom);
   run.read_only = read_only || (says_so && (flags & kNoWrites));
   return Ok();

@@ -12,6 +12,8 @@
 namespace cairn {
 namespace {
 
+constexpr std::string_view kCrossesSlots = "ERR Script attempted to access keys that do not hash to the same slot";
+
 // Checks the conditions of the server. A script that has begun to write is not checked again.
 Status CheckState(const ScriptRun& run, const Command& command) {
   if (run.ctx.session().is_primary) return Ok();
@@ -47,6 +49,33 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
     return "ERR Can not execute the command on a stale replica";
   }
   return {};
+}
+
+// The words of an error of the slot gate in a script.
+std::string SlotRefusal(const Status& refused) {
+  const std::string_view text = refused.text();
+  if (text.starts_with("ERR ")) return std::string(text);
+  if (text.starts_with("CROSSSLOT ")) return std::string(kCrossesSlots);
+  if (text.ends_with("only accepts read commands")) {
+    return "ERR Script attempted to execute a write command while the cluster is down and readonly";
+  }
+  if (text.ends_with("is down")) return "ERR Script attempted to execute a command while the cluster is down";
+  return "ERR Script attempted to access a non local key in a cluster node";
+}
+
+// On a node of a cluster: checks that the keys are served here, and are in the script's slot. Returns the error text;
+// empty: the command may run. kWouldWait: a key of a slot that migrates has to be read from the disk.
+Result<std::string> CheckSlots(ScriptRun& run, const Command& command, std::span<const std::string_view> argv) {
+  const SlotGate* const gate = run.scripting.slot_gate();
+  if (gate == nullptr || run.ctx.session().is_primary) return std::string();
+  SlotGate::Call call{run.ctx.session(), command, argv};
+  Status refused = gate->Check(call);
+  if (refused.ok()) refused = gate->CheckLocked(call, run.ctx.txn(), run.ctx.limits());
+  if (refused.Is(Code::kReply)) return SlotRefusal(refused);
+  TRY(std::move(refused));
+  if (call.slot == -1 || run.crosses_slots) return std::string();
+  if (run.slot == -1) run.slot = call.slot;
+  return std::string(run.slot == call.slot ? "" : kCrossesSlots);
 }
 
 Status LockKeys(ScriptRun& run, const Command& command, std::span<const std::string_view> argv) {
@@ -132,6 +161,15 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
   CallRoom room(run.scripting.most_bytes());
   Reply reply(out, run.protocol, &room);
   Status status = LockKeys(run, *command, argv);
+  if (status.ok()) {
+    Result<std::string> refusal = CheckSlots(run, *command, argv);
+    if (refusal.ok() && !refusal->empty()) {
+      calls.CountRejected(command, *refusal);
+      out = std::move(*refusal);
+      return CallResult::kRefused;
+    }
+    status = std::move(refusal).TakeStatus();
+  }
   // The conditions may have changed during the wait for locks. The rerun returns the error.
   if (status.ok() && begins_to_write && !CheckState(run, *command).ok()) status = Status::WouldWait();
   if (status.ok()) status = RunOne(run, *command, argv, reply);

@@ -36,10 +36,12 @@ struct ScriptRun {
   const std::span<const std::string_view> argv;
   const bool is_function;
   bool read_only = false;
-  bool allow_oom = false;    // its commands may add data beyond the limit
-  int protocol = 2;          // the protocol of replies to the script (redis.setresp)
-  bool replicates = true;    // whether its commands are replicated (redis.set_repl)
-  bool has_written = false;  // it called a write command, so it cannot be killed
+  bool crosses_slots = false;  // on a node of a cluster, its keys may be in several slots
+  int slot = -1;               // else that of its keys, once one is known
+  bool allow_oom = false;      // its commands may add data beyond the limit
+  int protocol = 2;            // the protocol of replies to the script (redis.setresp)
+  bool replicates = true;      // whether its commands are replicated (redis.set_repl)
+  bool has_written = false;    // it called a write command, so it cannot be killed
   Status stop;
   int64_t started_us = 0;  // monotonic
   uint64_t steps = 0;      // on the fast lane

@@ -103,7 +103,7 @@ void Scripting::LookAfter(ScriptRun& run) {
   }
   const int64_t busy_after_ms = busy_after_ms_.load(std::memory_order_relaxed);
   if (!run.is_busy) {
-    const bool is_long = busy_after_ms > 0 && MonotonicUs() - run.started_us >= busy_after_ms * 1000;
+    const bool is_long = busy_after_ms > 0 && (MonotonicUs() - run.started_us) / 1000 >= busy_after_ms;
     if (is_long) BeginBusy(run);
     return;
   }

@@ -24,6 +24,7 @@
 #include "base/mutex.h"
 #include "command/busy_scripts.h"
 #include "command/conditions.h"
+#include "command/slot_gate.h"
 #include "script/libraries.h"
 #include "script/lua_vm.h"
 #include "script/script_cache.h"
@@ -32,10 +33,6 @@
 namespace cairn {
 
 class Store;
-
-// redis.REDIS_VERSION: the Redis version whose commands this server implements.
-inline constexpr std::string_view kScriptRedisVersion = "7.2.4";
-inline constexpr int kScriptRedisVersionNumber = 0x00070204;
 
 class Scripting {
  public:
@@ -51,6 +48,9 @@ class Scripting {
   ScriptCache& cache() { return cache_; }
   const ScriptCache& cache() const { return cache_; }
   const Conditions& conditions() const { return conditions_; }
+  // On a node of a cluster: the check of the slots of each call; null: no cluster. Set before commands run.
+  const SlotGate* slot_gate() const { return slot_gate_; }
+  void set_slot_gate(const SlotGate* gate) { slot_gate_ = gate; }
   bool shows_calls() const { return shows_calls_(); }
   // DEBUG SET-DISABLE-DENY-SCRIPTS: scripts may call commands that are not allowed from scripts.
   bool allows_any_command() const { return allows_any_command_.load(std::memory_order_relaxed); }
@@ -113,6 +113,7 @@ class Scripting {
   const std::atomic<int64_t>& busy_after_ms_;
   BusyScripts& busy_;
   const Conditions& conditions_;
+  const SlotGate* slot_gate_ = nullptr;
   const std::function<bool()> shows_calls_;
   std::atomic<bool> allows_any_command_{false};
   std::atomic<bool> ending_{false};

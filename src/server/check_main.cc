@@ -20,6 +20,7 @@
 #include "check/salvage.h"
 #include "server/progress_bar.h"
 #include "storage/offline_database.h"
+#include "storage/synced_files.h"
 
 DEFINE_string(salvage, "", "the new directory for what can be read");
 DEFINE_uint64(most, 100, "the most sentences to print of each kind of damage");
@@ -47,6 +48,9 @@ std::vector<uint64_t> CheckFiles(const OfflineDatabase& database, Findings& find
   for (const std::string& sentence : database.CheckBlobFiles()) findings.Damage("damaged blob files", sentence);
   for (const std::string& sentence : database.log_damage()) {
     findings.Damage("damaged pieces of logs", "The log is damaged in the middle: " + sentence + ".");
+  }
+  if (const Status whole = CheckSyncedFiles(database.dir()); !whole.ok()) {
+    findings.Damage("missing or cut logs and manifests", std::string(whole.text()) + ".");
   }
   return unopened;
 }
@@ -123,7 +127,7 @@ Result<uint64_t> Copy(const std::string& dir, const std::string& to, Findings& f
   auto database = OfflineDatabase::Open(dir);
   std::vector<uint64_t> unopened;
   if (database.ok()) unopened = CheckFiles(**database, findings);
-  if (!database.ok() || !unopened.empty()) {
+  if (!database.ok() || !unopened.empty() || !CheckSyncedManifest(dir).ok()) {
     if (!database.ok()) findings.Damage("unreadable manifests", std::string(database.status().text()) + ".");
     TRY(copy.Create());
     TRY(MakeReadableCopy(dir, copy.path(), unopened));

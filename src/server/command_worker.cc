@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/log.h"
+#include "base/pages.h"
 #include "client/client_line.h"
 #include "client/client_pause.h"
 #include "client/client_session.h"
@@ -19,7 +21,9 @@
 #include "script/scripting.h"
 #include "server/committer.h"
 #include "stats/command_log.h"
+#include "stats/hot_keys.h"
 #include "stats/latency_monitor.h"
+#include "stats/slot_stats.h"
 #include "stats/stats.h"
 #include "storage/store.h"
 
@@ -38,6 +42,20 @@ constexpr size_t kFollowingTickRows = 2 * kRowsWorthCommit;
 constexpr size_t kMostKeysAhead = 128;
 // A request held back by CLIENT PAUSE is checked again after this time, however long the pause lasts.
 constexpr int64_t kLongestHoldMs = 3600 * 1000;
+constexpr int64_t kHoldAgainUs = 1000;  // then Run finds out how long the pause lasts, or the write runs again
+
+constexpr size_t kKeptOfValue = 4096;  // for the slow log
+
+// Frees the memory of a request's large values before its commit, which needs as much: the transaction has them. Keys
+// stay for the statistics.
+void DiscardValues(const Command& command, const std::vector<std::string_view>& argv) {
+  std::vector<uint32_t> keys;
+  if (command.has_keys()) (void)command.FindKeys(argv, keys);
+  for (uint32_t i = 0; i < argv.size(); ++i) {
+    if (argv[i].size() < kLargeValueBytes || std::find(keys.begin(), keys.end(), i) != keys.end()) continue;
+    DiscardPages(argv[i].substr(kKeptOfValue));
+  }
+}
 
 std::string_view ErrorOf(std::string_view reply) {
   if (reply.empty() || reply[0] != '-') return {};
@@ -117,12 +135,12 @@ bool BaseWorker::MayChangeData(const Command& command, std::span<const std::stri
   return !command.Has(kRunsScript) || !IsSaidToOnlyRead(parts_.scripting, command.row().name, argv);
 }
 
-// The wall time until which CLIENT PAUSE holds the request back; 0: it runs now. CLIENT runs, so that UNPAUSE works; a
-// request that is an error runs, too; and so do requests of replicas, which would otherwise time out.
+// The wall time until which CLIENT PAUSE holds the request back; 0: it runs now. CLIENT UNPAUSE runs, so that it can
+// end the pause; a request that is an error runs, too; and so do requests of replicas, which would otherwise time out.
 int64_t BaseWorker::HeldBackUntil(const ClientSession& session, std::span<const std::string_view> argv) {
   if (session.is_replica) return 0;
   const Command* const command = parts_.table.Resolve(argv);
-  if (command == nullptr || !command->AcceptsArity(argv.size()) || command->top().row().name == "client") return 0;
+  if (command == nullptr || !command->AcceptsArity(argv.size()) || command->full_name() == "client|unpause") return 0;
   const ClientPause& pause = parts_.pause;
   return RequestMayChangeData(session, *command, argv) ? pause.writes_until_ms() : pause.others_until_ms();
 }
@@ -173,6 +191,8 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   const size_t start = out.size();
   Reply reply(out, session.protocol, &session);
   CommandWorker worker{*txn_, random_, lane_, positions_, stripes_};
+  if (session.has_cancelled_channels.load(std::memory_order_relaxed)) [[unlikely]]
+    parts_.pubsub.DropCancelled(session);
   const bool was_monitor = session.is_monitor.load(std::memory_order_relaxed);
   const bool was_replica = session.is_replica.load(std::memory_order_relaxed);
   Outcome outcome = parts_.dispatcher.Execute(worker, session, argv, reply, rerun);
@@ -185,14 +205,18 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
     stats_.OnSlowLane();
     return RunResult::kWouldWait;
   }
+  if (outcome.verdict == Verdict::kHeldBack) {
+    session.paused_until_us = MonotonicUs() + kHoldAgainUs;
+    return RunResult::kPaused;
+  }
   if (outcome.command == nullptr && CrossProtocolAlarm::IsHttp(argv[0])) {
     parts_.cross_protocol.Sound(session.socket.peer);
     return RunResult::kAbort;
   }
-  AfterRequest(outcome, out, start);
+  if (parts_.monitors.any() && !outcome.rejected && !rerun) Feed(session, outcome, argv);
+  AfterRequest(outcome, argv, out, start);
   const int64_t ended_us = MonotonicUs();
   session.activity.last_active_us.store(ended_us, std::memory_order_relaxed);
-  if (parts_.monitors.any() && !outcome.rejected && !rerun) Feed(session, outcome, argv);
   if (outcome.verdict == Verdict::kParked) return RunResult::kParked;
   const int64_t usec = ended_us - started_us;
   if (rerun) parts_.latency.Note("command-unblocking", usec);
@@ -206,6 +230,9 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   }
   Settle(session, was_monitor, out, start);
   if (session.tracking.caching && !session.multi.active) EndCaching(session, outcome);
+  if (session.redirection.asks && outcome.command != nullptr && outcome.command->row().name != "asking") {
+    session.redirection.asks = false;
+  }
   switch (session.close.load(std::memory_order_relaxed)) {
     case CloseRequest::kNow: return RunResult::kAbort;
     case CloseRequest::kAfterReply: return RunResult::kClose;
@@ -284,8 +311,39 @@ void BaseWorker::Count(ClientSession& session, const Outcome& outcome, std::span
   for (const QueuedCommand& queued : outcome.ran) {
     stats_.OnCommand(*queued.command, queued.usec, !queued.error.empty(), queued.error);
     LogCommand(session, *queued.command, queued.argv, queued.usec, queued.reply_bytes);
+    if (parts_.hot_keys.is_on()) NoteHotKeys(*queued.command, queued.argv, queued.usec, queued.reply_bytes);
+    if (parts_.slots.is_on()) NoteSlot(*queued.command, queued.argv, queued.usec, queued.reply_bytes);
   }
-  LogCommand(session, *outcome.command, argv, usec, session.reply_mode == ReplyMode::kOn ? reply.size() : 0);
+  const size_t reply_bytes = session.reply_mode == ReplyMode::kOn ? reply.size() : 0;
+  LogCommand(session, *outcome.command, argv, usec, reply_bytes);
+  if (parts_.hot_keys.is_on()) [[unlikely]]
+    NoteHotKeys(*outcome.command, argv, usec, reply_bytes);
+  if (parts_.slots.is_on()) [[unlikely]]
+    NoteSlot(*outcome.command, argv, usec, reply_bytes);
+}
+
+template <typename Words>
+void BaseWorker::NoteSlot(const Command& command, const Words& argv, int64_t usec, size_t reply_bytes) {
+  if (!command.has_keys()) return;
+  const std::vector<std::string_view> words(argv.begin(), argv.end());
+  positions_.clear();
+  (void)command.FindKeys(words, positions_);
+  if (positions_.empty()) return;
+  // All keys of a command are in one slot.
+  parts_.slots.Note(KeySlot(words[positions_.front()]),
+                    {static_cast<uint64_t>(usec), CommandLogs::RequestBytes(words), reply_bytes});
+}
+
+template <typename Words>
+void BaseWorker::NoteHotKeys(const Command& command, const Words& argv, int64_t usec, size_t reply_bytes) {
+  if (!command.has_keys()) return;
+  const std::vector<std::string_view> words(argv.begin(), argv.end());
+  positions_.clear();
+  (void)command.FindKeys(words, positions_);
+  if (positions_.empty()) return;
+  std::vector<std::string_view> keys;
+  for (const uint32_t position : positions_) keys.push_back(words[position]);
+  parts_.hot_keys.Note(keys, usec, CommandLogs::RequestBytes(words) + reply_bytes, WallMs());
 }
 
 template <typename Words>
@@ -364,11 +422,18 @@ void FastWorker::OnCommitted() {
   other_->EndTick(is_written_);
 }
 
-void SlowWorker::AfterRequest(Outcome& outcome, std::string& out, size_t start) {
+void SlowWorker::AfterRequest(Outcome& outcome, std::span<const std::string_view> argv, std::string& out,
+                              size_t start) {
   if (!txn_->batch().dirty()) {
     txn_->Discard();
     Deliver(*txn_);
     return;
+  }
+  if (txn_->batch().bytes() >= kLargeValueBytes) {
+    DiscardValues(*outcome.command, {argv.begin(), argv.end()});
+    for (const QueuedCommand& queued : outcome.ran) {
+      DiscardValues(*queued.command, {queued.argv.begin(), queued.argv.end()});
+    }
   }
   const Status status = CommitNow(CommitMode::kWait);
   wrote_ = false;

@@ -22,12 +22,14 @@ class ClientPause;
 class ClientSession;
 class Committer;
 class CrossProtocolAlarm;
+class HotKeys;
 struct CommandLogs;
 class LatencyMonitor;
 class Monitors;
 class PubSub;
 class Replicas;
 class Scripting;
+class SlotStats;
 class Stats;
 class Store;
 class WorkerStats;
@@ -47,6 +49,8 @@ class BaseWorker : public Worker {
     Stats& stats;
     CommandLogs& logs;
     LatencyMonitor& latency;
+    HotKeys& hot_keys;
+    SlotStats& slots;
     CrossProtocolAlarm& cross_protocol;
   };
 
@@ -73,7 +77,8 @@ class BaseWorker : public Worker {
   // Runs a request to its verdict; for `rerun` see Dispatcher::Execute.
   RunResult RunRequest(ClientSession& session, std::span<const std::string_view> argv, std::string& out, bool rerun);
   // Called after each completed request; a slow worker commits here and may replace the reply.
-  virtual void AfterRequest(Outcome& outcome, std::string& out, size_t start) = 0;
+  virtual void AfterRequest(Outcome& outcome, std::span<const std::string_view> argv, std::string& out,
+                            size_t start) = 0;
   static void LogFailure(const Status& status);
   // Commits the open tick on this thread.
   Status CommitNow(CommitMode mode);
@@ -100,6 +105,12 @@ class BaseWorker : public Worker {
   void Settle(ClientSession& session, bool was_monitor, std::string& out, size_t start);
   void Count(ClientSession& session, const Outcome& outcome, std::span<const std::string_view> argv, int64_t usec,
              std::string_view reply);
+  // Counts a command for CLUSTER SLOT-STATS, if it has keys.
+  template <typename Words>
+  void NoteSlot(const Command& command, const Words& argv, int64_t usec, size_t reply_bytes);
+  // Counts a command for HOTKEYS, if it has keys.
+  template <typename Words>
+  void NoteHotKeys(const Command& command, const Words& argv, int64_t usec, size_t reply_bytes);
   template <typename Words>
   void LogCommand(ClientSession& session, const Command& command, const Words& argv, int64_t usec, size_t reply_bytes);
 
@@ -119,7 +130,7 @@ class FastWorker : public BaseWorker {
   void OnCommitted() override;
 
  protected:
-  void AfterRequest(Outcome&, std::string&, size_t) override {}
+  void AfterRequest(Outcome&, std::span<const std::string_view>, std::string&, size_t) override {}
 
  private:
   void HandOver(std::function<void(bool ok)> done);
@@ -137,7 +148,7 @@ class SlowWorker : public BaseWorker {
   CommitResult Commit(std::function<void(bool ok)>) override { return CommitResult::kDone; }
 
  protected:
-  void AfterRequest(Outcome& outcome, std::string& out, size_t start) override;
+  void AfterRequest(Outcome& outcome, std::span<const std::string_view> argv, std::string& out, size_t start) override;
 };
 
 }  // namespace cairn

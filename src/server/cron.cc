@@ -13,6 +13,7 @@
 #include "client/notifier.h"
 #include "command/conditions.h"
 #include "config/config.h"
+#include "replication/memory_database_saves.h"
 #include "replication/rdb_saves.h"
 #include "replication/replication.h"
 #include "stats/latency_monitor.h"
@@ -37,7 +38,7 @@ constexpr uint64_t kKeysPerEffort = 10000;  // per run; active-expire-effort mul
 
 Cron::Cron(const Parts& parts)
     : parts_(parts), memory_databases_(parts.store, parts.config, parts.conditions, parts.notifier),
-      size_limit_(parts.store, parts.config, parts.conditions, parts.notifier, parts.live_size) {
+      size_limit_(parts.store, parts.config, parts.conditions, parts.pause, parts.notifier, parts.live_size) {
   cron_thread_ = StartThread("cron", [this] { RunCron(); });
   sync_thread_ = StartThread("sync", [this] { RunSync(); });
 }
@@ -91,6 +92,7 @@ void Cron::RunCron() {
     }
     parts_.pause.EndIfOver(WallMs());
     parts_.rdb_saves.StartScheduled();
+    parts_.memory_database_saves.Watch();
     if (!parts_.debug.active_expire || !parts_.store.recovery().writable()) continue;
     if (!parts_.conditions.Has(kPausesExpiry)) ExpireKeys(*txn);
   }

@@ -23,6 +23,7 @@ class Conditions;
 class Config;
 class LatencyMonitor;
 class WritableReplicaExpires;
+class MemoryDatabaseSaves;
 class RdbSaves;
 class Replication;
 class Stats;
@@ -40,6 +41,7 @@ class Cron {
     ClientMemory& client_memory;
     ClientPause& pause;
     RdbSaves& rdb_saves;
+    MemoryDatabaseSaves& memory_database_saves;
     Replication& replication;
     WritableReplicaExpires& writable_replica_expires;
     const Notifier& notifier;

@@ -12,6 +12,8 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "cluster/cluster.h"
+#include "cluster/node_commands.h"
 #include "command/help.h"
 #include "command/parts.h"
 #include "config/allowed.h"
@@ -38,9 +40,10 @@ constexpr std::string_view kNotAllowed =
 
 // DEBUG SLEEP seconds: only the calling client sleeps.
 Status Sleep(CommandContext&, Args& args, Reply& reply) {
-  const double seconds = std::strtod(std::string(args.Bytes()).c_str(), nullptr);
-  const auto us = static_cast<int64_t>(seconds * 1e6);
-  if (us > 0) {
+  constexpr double kLongestS = 1e9;
+  const double seconds = std::min(std::strtod(std::string(args.Bytes()).c_str(), nullptr), kLongestS);
+  if (seconds > 0) {  // not for NaN
+    const auto us = static_cast<int64_t>(seconds * 1e6);
     const timespec time = {us / 1000000, us % 1000000 * 1000};
     nanosleep(&time, nullptr);
   }
@@ -175,12 +178,13 @@ Status LoadAof(const DebugParts& parts, CommandContext& ctx, Args&, Reply& reply
   return ReadAnew(parts, ctx, reply);
 }
 
-// DEBUG OBJECT key
+// DEBUG OBJECT key. It also shows an expired key that has not been deleted yet, as in Redis, and leaves it alone.
 Status Object(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
-  if (!entry.exists()) return Status::Reply(errors::kNoSuchKey);
+  const RowRef row = TRY(ctx.txn().Get(key.row(), Access::kPeek));
+  if (!row) return Status::Reply(errors::kNoSuchKey);
+  const KeyEntry entry = TRY(keys.EntryOf(TRY(DecodeRecord(row.bytes()))));
   const int64_t idle_s = ctx.txn().uses().IdleSeconds(key.row(), ctx.txn().command().now_s());
   const ValueType& type = ValueTypeOf(entry);
   // Values have no address here. Each key gets a fixed number instead, because tests compare addresses.
@@ -236,6 +240,34 @@ Status PackedThreshold(const DebugParts& parts, CommandContext&, Args& args, Rep
 Status ChangeReplicationId(const DebugParts& parts, CommandContext& ctx, Args&, Reply& reply) {
   TRY(Replication::CheckMayChange(ctx.txn()));
   TRY(parts.replication.Fork());
+  reply.Ok();
+  return Ok();
+}
+
+// DEBUG CLUSTERLINK KILL <TO | FROM | ALL> node-id
+Status ClusterLink(const DebugParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  if (parts.cluster == nullptr) return Status::Reply("ERR Debug option only available for cluster mode enabled setup!");
+  if (!args.Keyword("kill")) return Status::Reply(errors::kSyntax);
+  LinkEnds ends = LinkEnds::kBoth;
+  if (args.Keyword("to")) ends = LinkEnds::kOutgoing;
+  else if (args.Keyword("from")) ends = LinkEnds::kIncoming;
+  else if (!args.Keyword("all")) return Status::Reply(errors::kSyntax);
+  const std::string_view text = args.Bytes();
+  const auto id = NodeId::Parse(text);
+  const bool is_known =
+      id && parts.cluster->With([&](const Topology& topology) { return topology.Find(*id) != nullptr; });
+  if (!is_known) return Status::Reply(fmt::format("ERR Unknown node {}", text));
+  TRY(CheckMayChange(ctx));
+  parts.cluster->bus().CloseLinks(*id, ends);
+  reply.Ok();
+  return Ok();
+}
+
+// DEBUG DROP-CLUSTER-PACKET-FILTER type
+Status DropBusMessages(const DebugParts& parts, CommandContext&, Args& args, Reply& reply) {
+  const int64_t type = args.IntegerIn(-1, kMessageTypeCount - 1, errors::kNotAnInteger);
+  TRY(args.Done());
+  if (parts.cluster != nullptr) parts.cluster->bus().set_dropped_type(static_cast<int>(type));
   reply.Ok();
   return Ok();
 }
@@ -304,12 +336,16 @@ Status Protocol(CommandContext&, Args& args, Reply& reply) {
 constexpr std::string_view kHelp[] = {
     "CHANGE-REPL-ID",
     "    Draw a new replication id.",
+    "CLUSTERLINK KILL <TO | FROM | ALL> <node-id>",
+    "    Close the links of the cluster bus to a node, from it, or both.",
     "CONFIG-REWRITE-FORCE-ALL",
     "    Run CONFIG REWRITE with all directives, including defaults.",
     "DIGEST",
     "    Show a digest of all data, the same as Redis's for the same data.",
     "DIGEST-VALUE <key> [<key> ...]",
     "    Show digests of values.",
+    "DROP-CLUSTER-PACKET-FILTER <type>",
+    "    Drop the messages of the cluster bus of this type that arrive; -1 drops none.",
     "ERROR <string>",
     "    Reply this error.",
     "LOADAOF",
@@ -354,9 +390,11 @@ constexpr size_t kAny = SIZE_MAX;
 
 constexpr Subcommand kSubcommandTable[] = {
     {"change-repl-id", 0, 0, With<ChangeReplicationId>},
+    {"clusterlink", 3, 3, With<ClusterLink>},
     {"config-rewrite-force-all", 0, 0, With<RewriteAll>},
     {"digest", 0, 0, DatasetDigest},
     {"digest-value", 0, kAny, DigestValue},
+    {"drop-cluster-packet-filter", 1, 1, With<DropBusMessages>},
     {"error", 1, 1, ErrorReply},
     {"help", 0, 0, Help<kHelp>},
     {"loadaof", 0, kAny, With<LoadAof>},

@@ -15,6 +15,7 @@ namespace cairn {
 namespace {
 
 constexpr int kKeysPerCommit = 64;
+constexpr int kKeysPerCommitInHurry = 256;
 constexpr int kSamplesInHurry = 2;
 
 }  // namespace
@@ -58,7 +59,8 @@ Result<uint64_t> Evictor::EvictSome(bool hurries) {
   for (int i = 0; i < store_.databases().size(); ++i) {
     const int db = (first + i) % store_.databases().size();
     if (KeysOf(db) == 0) continue;
-    const uint64_t freed = TRY(EvictKeys(*txn_, db, config_.limits(), policy, random_, kKeysPerCommit));
+    const uint64_t freed =
+        TRY(EvictKeys(*txn_, db, config_.limits(), policy, random_, hurries ? kKeysPerCommitInHurry : kKeysPerCommit));
     notifier_.Deliver(*txn_);
     if (freed > 0) return freed;
   }

@@ -31,14 +31,19 @@ using namespace cairn;
 constexpr char kProgram[] = "cairn-export";
 constexpr int kFewestDatabases = 1;  // opens the store without adding databases; the snapshot has all that exist
 
-void WarnOfTimes(const RdbFileWriter& writer) {
-  if (writer.hashes_with_times() == 0 || FLAGS_valkey) return;
-  std::fprintf(
-      stderr,
-      "%s: %llu hashes have fields that expire, the first of them %s: Redis before 7.4 refuses the file, and so "
-      "does Valkey, for which --valkey is\n",
-      kProgram, static_cast<unsigned long long>(writer.hashes_with_times()),
-      ShowWord(writer.first_with_times()).c_str());
+void Warn(const KeyCount& keys, const char* what, const char* effect) {
+  if (keys.count == 0) return;
+  std::fprintf(stderr, "%s: %llu %s, the first of them %s: %s\n", kProgram, static_cast<unsigned long long>(keys.count),
+               what, ShowWord(keys.first).c_str(), effect);
+}
+
+// Names what other servers will refuse.
+void WarnOfRefusals(const RdbFileWriter& writer) {
+  if (!FLAGS_valkey) {
+    Warn(writer.hashes_with_times(), "hashes have fields that expire",
+         "Redis before 7.4 refuses the file, and so does Valkey, for which --valkey is");
+  }
+  Warn(writer.keys_of_own_types(), "keys are JSON values, filters or sketches", "only Cairn reads the file");
 }
 
 Status Export(const std::string& path) {
@@ -60,7 +65,7 @@ Status Export(const std::string& path) {
   TRY(writer.Write());
   TRY(file.Finish());
   bar.Finish(writer.keys(), std::to_string(writer.bytes()) + " bytes");
-  WarnOfTimes(writer);
+  WarnOfRefusals(writer);
   std::printf("%llu keys exported to %s\n", static_cast<unsigned long long>(writer.keys()), path.c_str());
   return Ok();
 }

@@ -14,6 +14,7 @@ namespace cairn {
 class Backups;
 class BusyScripts;
 class ClientPause;
+class Cluster;
 class Config;
 class RdbSaves;
 class Replication;
@@ -47,6 +48,7 @@ struct DebugParts {
   RdbSaves& rdb_saves;
   Replication& replication;
   const DatasetParts& dataset;
+  Cluster* cluster;  // null: cluster-enabled is no
 };
 
 std::span<const CommandRow> ServerCommands();
@@ -55,7 +57,6 @@ std::span<const CommandRow> BackupCommands();
 std::span<const CommandRow> DebugCommands();
 std::span<const CommandRow> LolwutCommands();
 std::span<const CommandRow> ModuleCommands();
-std::span<const CommandRow> ClusterCommands();
 
 // All families, including those of other folders: the contents of the server's command table.
 const std::vector<std::span<const CommandRow>>& AllFamilies();

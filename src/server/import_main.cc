@@ -94,7 +94,7 @@ Status Import(const std::string& path) {
   shown = &reader;
   TRY(reader.Load());
   for (const std::string& warning : reader.warnings()) std::fprintf(stderr, "\n%s\n", warning.c_str());
-  TRY(store->Flush());
+  TRY(store->engine().Flush());
   TRY(Finish(*store, txn, reader.functions()));
   bar.Finish(reader.position(), std::to_string(reader.keys()) + " keys");
   std::printf("%llu keys imported, %llu whose time had passed left out\n",

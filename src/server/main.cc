@@ -10,15 +10,21 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
+#include <system_error>
 
+#include "base/end_process.h"
 #include "base/file_mode.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "server/command_line.h"
 #include "server/server.h"
+#include "server/supervisor.h"
 
 namespace {
 
@@ -58,6 +64,21 @@ ShutdownOptions WaitForEnd(Server& server, int signals, int wish) {
   return server.shutdown().options();
 }
 
+// Says why an exception ends the process: RocksDB, Lua and most of Cairn cannot go on without memory or a thread.
+[[noreturn]] void ExplainEnd() {
+  try {
+    if (std::current_exception() != nullptr) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    EndProcess("there is no memory (ulimit -v, vm.overcommit_memory). The log has all writes that were acknowledged");
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again)
+      EndProcess("a thread cannot be started; raise ulimit -u, or TasksMax= of systemd");
+  } catch (...) {
+  }
+  __gnu_cxx::__verbose_terminate_handler();
+  std::abort();
+}
+
 // Does not follow a symbolic link: other users with write access to the directory could redirect it.
 void WritePid(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -75,7 +96,8 @@ int main(int argc, char** argv) {
   Config& config = *start.config;
   const std::string pid_file = config.Text("pidfile");
   const std::string log_file = config.Text("logfile");
-  if (config.settings().daemonize) Daemonize();
+  const Supervisor supervisor(static_cast<Supervised>(config.Number("supervised")));
+  if (config.settings().daemonize && !supervisor.present()) Daemonize();
   HideFilesFromOthers();
   std::string error;
   if (!OpenLog(log_file, error)) {
@@ -92,10 +114,13 @@ int main(int argc, char** argv) {
     SetLogSeverity(static_cast<LogSeverity>(config.settings().loglevel.load()));
     return Ok();
   });
+  std::set_terminate(ExplainEnd);
   const int signals = OpenSignals();
   const int wish = eventfd(0, EFD_CLOEXEC);
 
-  Server server(std::move(start.config), Identity::Make(argv[0], start.config_file));
+  Identity identity = Identity::Make(argv[0], start.config_file);
+  identity.supervised = supervisor.name();
+  Server server(std::move(start.config), std::move(identity));
   server.shutdown().set_on_request([wish] {
     const uint64_t one = 1;
     (void)!write(wish, &one, sizeof one);
@@ -108,7 +133,9 @@ int main(int argc, char** argv) {
     return 1;
   }
   if (!pid_file.empty()) WritePid(pid_file);
+  supervisor.NotifyReady();
   const ShutdownOptions options = WaitForEnd(server, signals, wish);
+  supervisor.NotifyStopping();
   server.Stop(options);
   if (!pid_file.empty()) unlink(pid_file.c_str());
   Log(LogSeverity::kNotice, "Cairn is now ready to exit, bye bye...");

@@ -2,7 +2,6 @@
 #include "server/memory_databases.h"
 
 #include "base/log.h"
-#include "base/thread.h"
 #include "command/conditions.h"
 #include "config/config.h"
 #include "stats/process_memory.h"
@@ -35,39 +34,14 @@ void MemoryDatabases::Watch() {
   if (bytes > limit && bytes > MostBytes(limit)) conditions_.Set(kFullMemory, true);
   if (bytes <= limit && flushes == seen_flushes_) return;
   seen_flushes_ = flushes;
-  const MutexLock lock(mutex_);
-  if (!thread_.joinable()) thread_ = StartThread("memory-limit", [this] { Run(); });
-  must_look_ = true;
-  wake_.NotifyOne();
-}
-
-void MemoryDatabases::Stop() {
-  is_ending_ = true;
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-    wake_.NotifyOne();
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
-void MemoryDatabases::Run() {
-  for (;;) {
-    {
-      const MutexLock lock(mutex_);
-      while (!stopping_ && !must_look_) wake_.Wait(mutex_);
-      if (stopping_) break;
-      must_look_ = false;
-    }
-    MakeRoom();
-  }
+  thread_.Wake();
 }
 
 void MemoryDatabases::MakeRoom() {
   const EvictionPolicy policy = evictor_.Policy();
   const uint64_t limit = Limit();
   Status status = Compact();
-  while (status.ok() && policy.evicts() && !is_ending_ && !store_.lazy_free().is_held()) {
+  while (status.ok() && policy.evicts() && !thread_.is_stopping() && !store_.lazy_free().is_held()) {
     const uint64_t bytes = store_.engines().MemoryBytes();
     bool found = false;
     if (bytes > limit) status = Evict(bytes - limit + limit / kMargin, found);
@@ -90,7 +64,7 @@ Status MemoryDatabases::Compact() {
 }
 
 Status MemoryDatabases::Evict(uint64_t bytes, bool& found) {
-  for (uint64_t freed = 0; freed < bytes && !is_ending_;) {
+  for (uint64_t freed = 0; freed < bytes && !thread_.is_stopping();) {
     const uint64_t more = TRY(evictor_.EvictSome(false));
     if (more == 0) break;
     freed += more;

@@ -11,12 +11,10 @@
 // Thread: Watch belongs to "cron"; the rest to "memory-limit".
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <thread>
 
-#include "base/mutex.h"
 #include "base/result.h"
+#include "base/woken_thread.h"
 #include "server/evictor.h"
 
 namespace cairn {
@@ -30,17 +28,15 @@ class MemoryDatabases {
  public:
   MemoryDatabases(Store& store, Config& config, Conditions& conditions, const Notifier& notifier)
       : store_(store), config_(config), conditions_(conditions), evictor_(store, config, conditions, notifier, true) {}
-  ~MemoryDatabases() { Stop(); }
 
   // Called ten times a second; cheap.
   void Watch();
-  void Stop();
+  void Stop() { thread_.Stop(); }
 
  private:
   uint64_t Limit() const;
   // Commands that may grow the databases are refused at once above this.
   uint64_t MostBytes(uint64_t limit) const;
-  void Run();
   void MakeRoom();
   // Drops dead rows, unless none has died since the last call.
   Status Compact();
@@ -51,15 +47,10 @@ class MemoryDatabases {
   Config& config_;
   Conditions& conditions_;
   Evictor evictor_;
-  Mutex mutex_;
-  CondVar wake_;
-  bool must_look_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::atomic<bool> is_ending_{false};
   uint64_t seen_flushes_ = 0;        // by Watch
   uint64_t compacted_sequence_ = 0;  // MemorySequence, and the flushes, at the last compaction
   uint64_t compacted_flushes_ = 0;
-  std::thread thread_;  // started when it is needed first
+  WokenThread thread_{"memory-limit", [this] { MakeRoom(); }};
 };
 
 }  // namespace cairn

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MODULE: client libraries look up the modules whose commands Cairn has itself (command/json.cc). Loading a module is
-// refused in Redis's words for its default, enable-module-command no.
+// MODULE: client libraries look up the modules whose commands Cairn has itself (command/json.cc, command/bloom.cc).
+// Loading a module is refused in Redis's words for its default, enable-module-command no.
 #include <iterator>
 
 #include "command/context.h"
@@ -20,7 +20,7 @@ struct BuiltIn {
   std::string_view name;
   int64_t version;
 };
-constexpr BuiltIn kBuiltIn[] = {{"ReJSON", 80200}};
+constexpr BuiltIn kBuiltIn[] = {{"ReJSON", 80200}, {"bf", 80800}};
 
 // MODULE LIST
 Status ModuleList(CommandContext&, Args&, Reply& reply) {

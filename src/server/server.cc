@@ -17,6 +17,10 @@
 #include "client/accounts.h"
 #include "client/client_session.h"
 #include "client/families.h"
+#include "cluster/cluster.h"
+#include "cluster/families.h"
+#include "cluster/slot_migrations.h"
+#include "cluster/slot_move.h"
 #include "command/access.h"
 #include "command/parts.h"
 #include "config/directive_syntax.h"
@@ -26,7 +30,7 @@
 #include "replication/families.h"
 #include "replication/reload.h"
 #include "report/families.h"
-#include "report/report.h"
+#include "report/status_page.h"
 #include "script/families.h"
 #include "script/library_store.h"
 #include "script/scripting.h"
@@ -64,7 +68,7 @@ Server::Server(std::unique_ptr<Config> config, Identity identity)
                      clients_.users,    clients_.registry,
                      clients_.memory,   dispatcher_,
                      clients_.pubsub,   clients_.tracking,
-                     clients_.monitors, [this](ClientSession& session) { replication_->Forget(session); }} {
+                     clients_.monitors, [this](ClientSession& session) { Forget(session); }} {
   dispatcher_.set_denial_listener([this](Session& session, DenialReason reason, std::string_view object) {
     LogDenial(clients_.access_log, table_, session, reason, object, session.login.user_name());
   });
@@ -88,15 +92,15 @@ Replication::Parts Server::PartsOfReplication() {
 }
 
 Cron::Parts Server::PartsOfCron() {
-  return Cron::Parts(*store_, *config_, conditions(), debug_, clients_.memory, pause_, *rdb_saves_, *replication_,
-                     clients_.writable_replica_expires, clients_.notifier, stats_.counters, stats_.latency,
-                     stats_.live_size);
+  return Cron::Parts(*store_, *config_, conditions(), debug_, clients_.memory, pause_, rdb_files_->saves,
+                     rdb_files_->memory_databases, *replication_, clients_.writable_replica_expires, clients_.notifier,
+                     stats_.counters, stats_.latency, stats_.live_size);
 }
 
 // Creates the parts that need the store. REQUIRES: the store is open.
 void Server::MakeParts() {
   dataset_ = std::make_unique<const DatasetParts>(*store_, *config_, conditions(), *scripting_, clients_.notifier);
-  rdb_saves_ = std::make_unique<RdbSaves>(*store_, *config_);
+  rdb_files_ = std::make_unique<RdbFiles>(*store_, *config_);
   replication_ = std::make_unique<Replication>(PartsOfReplication());
   dispatcher_.set_primary_address([this] {
     const auto primary = replication_->primary();
@@ -104,14 +108,19 @@ void Server::MakeParts() {
   });
   worker_parts_ = std::make_unique<const BaseWorker::Parts>(
       *store_, dispatcher_, table_, *scripting_, clients_.notifier, clients_.pubsub, clients_.monitors,
-      replication_->replicas(), pause_, stats_.counters, stats_.logs, stats_.latency, clients_.cross_protocol);
+      replication_->replicas(), pause_, stats_.counters, stats_.logs, stats_.latency, stats_.hot_keys, stats_.slots,
+      clients_.cross_protocol);
 }
 
 // The parts for the command families that take more than one part.
 struct Server::CommandParts {
   explicit CommandParts(Server& server);
 
-  const std::unique_ptr<Backups> backups;  // only commands use it
+  // Only commands use these.
+  const std::unique_ptr<Cluster> cluster;  // null without cluster-enabled, like the gate
+  const std::unique_ptr<SlotGate> slot_gate;
+  const std::unique_ptr<SlotMove> slot_move;
+  const std::unique_ptr<Backups> backups;
   const std::unique_ptr<CacheWarmup> cache_warmup;
   AclParts acl;
   ConnectionParts connection;
@@ -124,30 +133,89 @@ struct Server::CommandParts {
   ReplicationParts replication;
   DebugParts debug;
   ReportParts report;
+  ClusterParts cluster_parts;
 };
 
 Server::CommandParts::CommandParts(Server& s)
-    : backups(std::make_unique<Backups>(s.store_->engine())), cache_warmup(std::make_unique<CacheWarmup>(*s.store_)),
+    : cluster(s.MakeCluster()), slot_gate(s.MakeSlotGate(cluster.get())), slot_move(s.MakeSlotMove(cluster.get())),
+      backups(std::make_unique<Backups>(s.store_->engine())), cache_warmup(std::make_unique<CacheWarmup>(*s.store_)),
       acl{*s.config_, s.clients_.users, s.clients_.access_log, s.clients_.registry, s.clients_.pubsub},
-      connection{s.clients_.users, s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
+      connection{s.settings(), s.clients_.users, s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
       client(s.settings(), s.clients_.registry, s.clients_.memory, s.pause_, s.clients_.users, s.clients_.tracking,
-             [&link = s.replication_->primary_link()] { return link.Break(); }),
-      server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_saves_->state(), *s.rdb_saves_, s.shutdown_},
+             [&replication = *s.replication_](std::string_view address) { return replication.BreakLink(address); }),
+      server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_files_->saves.state(), s.rdb_files_->saves, s.shutdown_},
       backup{*backups, *s.config_}, config{*s.config_, s.clients_.users, s.identity_.config_file,
                                            [&s] {
                                              s.stats_.counters.Reset();
+                                             s.stats_.slots.Reset();
                                              s.clients_.memory.ResetStats();
                                            }},
       latency{s.stats_.latency, s.stats_.counters, s.settings()},
       memory{s.stats_.memory_peak, s.clients_.memory, *s.scripting_, s.settings()},
-      replication{*s.replication_, s.settings()}, debug{*s.config_,    s.clients_.users, s.identity_.config_file,
-                                                        s.debug_,      *s.scripting_,    s.rdb_saves_->state(),
-                                                        *s.rdb_saves_, *s.replication_,  *s.dataset_},
+      replication{*s.replication_, s.settings(), s.config_->Flag("tls-cluster") ? &s.tls_ : nullptr},
+      debug{*s.config_,
+            s.clients_.users,
+            s.identity_.config_file,
+            s.debug_,
+            *s.scripting_,
+            s.rdb_files_->saves.state(),
+            s.rdb_files_->saves,
+            *s.replication_,
+            *s.dataset_,
+            cluster.get()},
       report(
           s.identity_, *s.config_, s.settings(), s.conditions(), s.table_, *s.store_, s.stats_.counters,
           s.stats_.memory_peak, s.stats_.live_size, [&ports = s.ports_] { return ports.All(); }, s.clients_.registry,
           s.clients_.memory, s.clients_.access_log, s.clients_.pubsub, s.clients_.tracking, s.waiters_, *s.scripting_,
-          s.rdb_saves_->state(), *s.rdb_saves_, *backups, *cache_warmup, *s.replication_) {}
+          s.rdb_files_->saves.state(), s.rdb_files_->saves, s.rdb_files_->memory_databases.state(), *backups,
+          *cache_warmup, *s.replication_, cluster.get()),
+      cluster_parts{cluster.get(), *s.replication_, s.stats_.slots, slot_move.get()} {}
+
+void Server::Forget(ClientSession& session) {
+  replication_->Forget(session);
+  if (command_parts_ == nullptr || command_parts_->cluster == nullptr) return;
+  command_parts_->cluster->migrations().imports().OnClosed(session);
+}
+
+std::unique_ptr<Cluster> Server::MakeCluster() {
+  if (!settings().cluster_enabled) return nullptr;
+  return std::make_unique<Cluster>(Cluster::Parts{*store_, *config_, clients_.registry, *replication_, pause_,
+                                                  clients_.pubsub, clients_.notifier, stats_.slots, tls_, table_});
+}
+
+std::unique_ptr<SlotGate> Server::MakeSlotGate(const Cluster* cluster) {
+  if (cluster == nullptr) return nullptr;
+  const SlotGate::Rules rules{settings().cluster_allow_reads_when_down, settings().cluster_allow_pubsubshard_when_down};
+  return std::make_unique<SlotGate>(cluster->routes(), table_, rules);
+}
+
+std::unique_ptr<SlotMove> Server::MakeSlotMove(Cluster* cluster) {
+  if (cluster == nullptr) return nullptr;
+  return std::make_unique<SlotMove>(
+      SlotMove::Parts{*cluster, *store_, *config_, dispatcher_, pause_, clients_.notifier, tls_});
+}
+
+// REQUIRES: the store is open, and no client is served yet.
+Status Server::StartCluster() {
+  Cluster* const cluster = command_parts_->cluster.get();
+  if (cluster == nullptr) return Ok();
+  TRY(cluster->Start());
+  dispatcher_.set_slot_gate(command_parts_->slot_gate.get());
+  scripting_->set_slot_gate(command_parts_->slot_gate.get());
+  const auto follow_slot_stats = [this] {
+    stats_.slots.set_on(config_->Flag("cluster-slot-stats-enabled"));
+    return Ok();
+  };
+  TRY(follow_slot_stats());
+  config_->Watch("cluster-slot-stats-enabled", follow_slot_stats);
+  for (const std::string_view name :
+       {"cluster-announce-ip", "cluster-announce-hostname", "cluster-announce-human-nodename", "cluster-announce-port",
+        "cluster-announce-tls-port", "cluster-announce-bus-port", "cluster-preferred-endpoint-type",
+        "cluster-require-full-coverage"}) {
+    config_->Watch(name, [cluster] { return cluster->FollowSettings(); });
+  }
+  return Ok();
+}
 
 void Server::BindCommands() {
   command_parts_ = std::make_unique<const CommandParts>(*this);
@@ -157,15 +225,19 @@ void Server::BindCommands() {
   Bind(table_, ClientCommands(), parts.client);
   Bind(table_, ServerCommands(), parts.server);
   Bind(table_, BackupCommands(), parts.backup);
+  Bind(table_, ClusterCommands(), parts.cluster_parts);
+  Bind(table_, ClusterxCommands(), parts.cluster_parts);
   Bind(table_, ConfigCommands(), parts.config);
   Bind(table_, LatencyCommands(), parts.latency);
   Bind(table_, MemoryCommands(), parts.memory);
   Bind(table_, ReplicationCommands(), parts.replication);
+  Bind(table_, MigrateCommands(), parts.replication);
   Bind(table_, DebugCommands(), parts.debug);
   Bind(table_, InfoCommands(), parts.report);
   Bind(table_, PubSubCommands(), clients_.pubsub);
   Bind(table_, MonitorCommands(), clients_.monitors);
   Bind(table_, CommandLogCommands(), stats_.logs);
+  Bind(table_, HotKeysCommands(), stats_.hot_keys);
   for (const auto& family : {EvalCommands(), ScriptCommands(), FunctionCommands()}) {
     Bind(table_, family, *scripting_);
   }
@@ -221,11 +293,12 @@ Status Server::LoadFunctions() {
 Status Server::OpenMetrics() {
   const auto port = static_cast<int>(settings().metrics_port);
   if (port == 0) return Ok();
-  HttpPage page{.path = "/metrics",
-                .content_type = std::string(kMetricsContentType),
-                .make = [this] { return DescribeMetrics(command_parts_->report); },
+  StatusParts parts{command_parts_->report, config_->limits(), stats_.logs.slow, stats_.hot_keys, {}};
+  const ClusterParts& cluster = command_parts_->cluster_parts;
+  if (cluster.cluster != nullptr) parts.cluster_info = [&cluster] { return DescribeCluster(cluster); };
+  HttpSite site{.pages = MetricsPages(parts),
                 .may_read = [this](bool is_loopback) { return !IsProtectedFrom(is_loopback); }};
-  metrics_ = TRY(HttpEndpoint::Open(config_->Words("bind"), port, std::move(page)));
+  metrics_ = TRY(HttpEndpoint::Open(config_->Words("bind"), port, std::move(site)));
   return Ok();
 }
 
@@ -257,16 +330,18 @@ void Server::WatchSettings() {
   });
   BoundTracking();
   const auto limit_data = [this] {
+    NoteEvictionPolicy();
     if (cron_ != nullptr) cron_->size_limit().Watch();
     return Ok();
   };
-  config_->Watch("max-data-size", limit_data);
-  for (const std::string_view name : {"maxmemory", "maxmemory-clients"}) {
-    config_->Watch(name, [this, limit_data] {
-      clients_.memory.FollowSettings();
-      return limit_data();
-    });
+  NoteEvictionPolicy();
+  for (const std::string_view name : {"max-data-size", "maxmemory", "maxmemory-policy"}) {
+    config_->Watch(name, limit_data);
   }
+  config_->Watch("maxmemory-clients", [this] {
+    clients_.memory.FollowSettings();
+    return Ok();
+  });
   clients_.memory.FollowSettings();
   const auto track_latency = [this] {
     stats_.counters.set_tracks_latency(settings().latency_tracking);
@@ -274,13 +349,6 @@ void Server::WatchSettings() {
   };
   static_cast<void>(track_latency().ok());
   config_->Watch("latency-tracking", track_latency);
-  const auto count_uses = [this, limit_data] {
-    static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
-    store_->cache().CountUses(config_->Get(kPolicy).front().second.ends_with("-lfu"));
-    return limit_data();
-  };
-  static_cast<void>(count_uses().ok());
-  config_->Watch("maxmemory-policy", count_uses);
   WatchInterest();
   WatchTls(*config_, tls_);
   config_->Watch("min-free-disk", [this] {
@@ -330,6 +398,14 @@ void Server::BoundTracking() {
   clients_.tracking.SetMostBytes(MemoryBudget(settings()) / kPart);
 }
 
+// The key cache observes uses only for a policy that asks for them.
+void Server::NoteEvictionPolicy() {
+  static constexpr std::string_view kPolicy[] = {"maxmemory-policy"};
+  const std::string policy = config_->Get(kPolicy).front().second;
+  store_->cache().CountUses(policy.ends_with("-lfu"));
+  store_->cache().RememberUses(MaxDataSize(settings()) > 0 && (policy.ends_with("-lru") || policy.ends_with("-lfu")));
+}
+
 // Updates, when settings change, which notifications are wanted.
 void Server::WatchInterest() {
   const auto events = [this] {
@@ -370,16 +446,19 @@ Status Server::Start() {
   TRY(LoadFunctions());
   TRY(LoadUsers(clients_.users, *config_));
   WatchSettings();
-  TRY(ReadFirstRdbFile(*dataset_, rdb_saves_->Path(), is_new));
-  rdb_saves_->state().last_unix_s = identity_.started_unix_s;  // the data found at the start is on the disk
+  TRY(ReadFirstRdbFile(*dataset_, rdb_files_->saves.Path(), is_new));
+  TRY(rdb_files_->memory_databases.Load());
+  rdb_files_->saves.state().last_unix_s = identity_.started_unix_s;  // the data found at the start is on the disk
   committer_ = std::make_unique<Committer>(*store_, stats_.latency);
   const auto threads = static_cast<int>(settings().slow_threads);
   slow_lane_ = std::make_unique<SlowLane>(threads, *worker_parts_);
   TRY(replication_->Start());
+  TRY(StartCluster());
   cron_ = std::make_unique<Cron>(PartsOfCron());
   store_->compactor().Start();
   TRY(ports_.Open());
   TRY(OpenMetrics());
+  if (Cluster* const cluster = command_parts_->cluster.get(); cluster != nullptr) TRY(cluster->StartBus());
   ports_.Start();
   command_parts_->cache_warmup->Start();
   // Without what has a part of its own in INFO.
@@ -390,11 +469,21 @@ Status Server::Start() {
   return Ok();
 }
 
+void Server::StopSaves(const ShutdownOptions& options) {
+  rdb_files_->saves.Stop();
+  if (!options.no_save) rdb_files_->memory_databases.SaveAtEnd();
+  rdb_files_->memory_databases.Stop();
+}
+
 // Stops new work first, then finishes the work in progress, then delivers its results.
 void Server::Stop(const ShutdownOptions& options) {
   metrics_.reset();
   scripting_->EndAll();
   if (!options.now && committer_ != nullptr) AwaitReplicas();
+  if (command_parts_ != nullptr && command_parts_->cluster != nullptr) {
+    command_parts_->slot_move->Stop();
+    command_parts_->cluster->StopBus();
+  }
   if (replication_ != nullptr) replication_->StopLinks();
   if (store_ != nullptr) store_->compactor().Stop();  // clients of the slow lane may wait for it
   if (command_parts_ != nullptr) {
@@ -404,9 +493,10 @@ void Server::Stop(const ShutdownOptions& options) {
   ports_.Stop();
   if (slow_lane_ != nullptr) slow_lane_->Stop();
   // SHUTDOWN SAVE has saved, but commands that had passed the gates before it held writes back may have changed data.
-  const bool has_changed = store_ != nullptr && store_->counters().changes.load() != rdb_saves_->state().changes_before;
-  if (options.save && has_changed && !replication_->primary()) static_cast<void>(rdb_saves_->SaveAtEnd().ok());
-  if (rdb_saves_ != nullptr) rdb_saves_->Stop();
+  const bool has_changed =
+      store_ != nullptr && store_->counters().changes.load() != rdb_files_->saves.state().changes_before;
+  if (options.save && has_changed && !replication_->primary()) static_cast<void>(rdb_files_->saves.SaveAtEnd().ok());
+  if (rdb_files_ != nullptr) StopSaves(options);
   if (committer_ != nullptr) committer_->Stop();
   cron_.reset();
   ports_.Clear();
@@ -414,7 +504,7 @@ void Server::Stop(const ShutdownOptions& options) {
   slow_lane_.reset();
   committer_.reset();
   if (store_ == nullptr) return;
-  const Status synced = options.save ? store_->Flush() : store_->log().Sync();
+  const Status synced = options.save ? store_->engine().Flush() : store_->log().Sync();
   if (!synced.ok()) Log(LogSeverity::kWarning, "storage: the last sync failed: {}", synced.text());
   store_->EndsWithProcess();
   store_.reset();

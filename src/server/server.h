@@ -20,6 +20,7 @@
 #include "config/config.h"
 #include "net/http_endpoint.h"
 #include "net/service.h"
+#include "replication/memory_database_saves.h"
 #include "replication/rdb_saves.h"
 #include "replication/reload.h"
 #include "replication/replication.h"
@@ -36,6 +37,8 @@
 
 namespace cairn {
 
+class Cluster;
+class SlotMove;
 class Scripting;
 
 class Server : public Service {
@@ -61,6 +64,8 @@ class Server : public Service {
  private:
   Settings& settings() { return config_->settings(); }
   Conditions& conditions() { return dispatcher_.conditions(); }
+  // The client has disconnected.
+  void Forget(ClientSession& session);
 
   const std::unique_ptr<Config> config_;
   const Identity identity_;
@@ -83,7 +88,12 @@ class Server : public Service {
   void BindCommands();
   Replication::Parts PartsOfReplication();
   Cron::Parts PartsOfCron();
+  std::unique_ptr<Cluster> MakeCluster();
+  std::unique_ptr<SlotGate> MakeSlotGate(const Cluster* cluster);
+  std::unique_ptr<SlotMove> MakeSlotMove(Cluster* cluster);
+  Status StartCluster();
   void AwaitReplicas();
+  void StopSaves(const ShutdownOptions& options);
   Status OpenStore();
   Status LoadFunctions();
   Status OpenMetrics();
@@ -94,8 +104,15 @@ class Server : public Service {
   BlobOptions BlobSettings();
   void WatchBlobs();
   void BoundTracking();
+  void NoteEvictionPolicy();
   std::unique_ptr<const DatasetParts> dataset_;
-  std::unique_ptr<RdbSaves> rdb_saves_;
+  // The writers of RDB files in the data directory.
+  struct RdbFiles {
+    RdbFiles(Store& store, Config& config) : saves(store, config), memory_databases(store, config) {}
+    RdbSaves saves;
+    MemoryDatabaseSaves memory_databases;
+  };
+  std::unique_ptr<RdbFiles> rdb_files_;
   std::unique_ptr<Replication> replication_;
   struct CommandParts;
   std::unique_ptr<const CommandParts> command_parts_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/size_limit.h"
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "base/thread.h"
+#include "client/client_pause.h"
 #include "command/conditions.h"
 #include "config/config.h"
 #include "stats/process_memory.h"
@@ -12,62 +13,56 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kAbove = 4;      // writes are refused at once this part above the limit
+constexpr uint64_t kAbove = 4;      // writes are held back this part above the limit
+constexpr int64_t kHoldMs = 1000;   // at most, unless evictions go on
 constexpr uint64_t kMargin = 1000;  // the part of the limit that evictions free beyond it
+constexpr uint64_t kNear = 20;      // so many margins below the limit it is taken for reached
+constexpr uint64_t kGarbage = 10;   // this part of the limit may be garbage of evictions before a compaction is due
 constexpr uint64_t kHurry = 20;     // this part above the limit evictions take fewer samples
 constexpr int kMostTries = 3;       // without a key that suits
 
 }  // namespace
 
-SizeLimit::SizeLimit(Store& store, Config& config, Conditions& conditions, const Notifier& notifier, LiveSize& size)
-    : store_(store), config_(config), conditions_(conditions), size_(size),
+SizeLimit::SizeLimit(Store& store, Config& config, Conditions& conditions, ClientPause& pause, const Notifier& notifier,
+                     LiveSize& size)
+    : store_(store), config_(config), conditions_(conditions), pause_(pause), size_(size),
       evictor_(store, config, conditions, notifier, false) {}
 
 void SizeLimit::Watch() {
-  // One look at a time: the last one knows the newest limit.
-  const MutexLock lock(mutex_);
+  const MutexLock lock(mutex_);  // the last look knows the newest limit
   const uint64_t limit = MaxDataSize(config_.settings());
   if (limit == 0) return conditions_.Set(kFullData, false);
   size_.Refresh(store_);
   const uint64_t bytes = size_.Bytes(store_);
+  const bool has_evicted = bytes > limit - limit / kMargin * kNear;
+  if (has_evicted && size_.GarbageBytes(store_) > limit / kGarbage) store_.compactor().RequestForSizeLimit();
   if (bytes <= limit) return conditions_.Set(kFullData, false);
   const bool evicts = evictor_.Policy().evicts();
-  if (!evicts || is_stuck_ || bytes > limit + limit / kAbove) conditions_.Set(kFullData, true);
-  if (!evicts || stopping_) return;
-  if (!thread_.joinable()) thread_ = StartThread("size-limit", [this] { Run(); });
-  must_look_ = true;
-  wake_.NotifyOne();
+  if (!evicts || is_stuck_) conditions_.Set(kFullData, true);
+  if (!evicts) return;
+  if (!is_stuck_) PaceWriters(bytes, limit);
+  thread_.Wake();
 }
 
-void SizeLimit::Stop() {
-  is_ending_ = true;
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-    wake_.NotifyOne();
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
-void SizeLimit::Run() {
-  for (;;) {
-    {
-      const MutexLock lock(mutex_);
-      while (!stopping_ && !must_look_) wake_.Wait(mutex_);
-      if (stopping_) return;
-      must_look_ = false;
-    }
-    MakeRoom();
+void SizeLimit::PaceWriters(uint64_t bytes, uint64_t limit) {
+  const uint64_t most = limit + limit / kAbove;
+  if (bytes > most) {
+    const int64_t now_ms = WallMs();
+    holds_writes_ = true;
+    pause_.Begin(ClientPause::Purpose::kEviction, ClientPause::Mode::kWrites, now_ms, now_ms + kHoldMs);
+  } else if (bytes < most - limit / kMargin && holds_writes_.exchange(false)) {
+    pause_.End(ClientPause::Purpose::kEviction);
   }
 }
 
 void SizeLimit::MakeRoom() {
   int tries = 0;
-  while (!is_ending_ && tries < kMostTries && evictor_.Policy().evicts()) {
+  while (!thread_.is_stopping() && tries < kMostTries && evictor_.Policy().evicts()) {
     const uint64_t limit = MaxDataSize(config_.settings());
     const uint64_t bytes = size_.Bytes(store_);
     if (limit == 0 || bytes <= limit - limit / kMargin) break;
     if (bytes <= limit) conditions_.Set(kFullData, false);
+    PaceWriters(bytes, limit);
     const Result<uint64_t> freed = evictor_.EvictSome(bytes > limit + limit / kHurry);
     if (!freed.ok()) {
       Log(LogSeverity::kWarning, "storage: keys could not be evicted: {}", freed.status().text());
@@ -77,6 +72,7 @@ void SizeLimit::MakeRoom() {
     size_.Refresh(store_);
   }
   is_stuck_ = tries == kMostTries;
+  if (holds_writes_.exchange(false)) pause_.End(ClientPause::Purpose::kEviction);
 }
 
 }  // namespace cairn

@@ -3,49 +3,49 @@
 // SizeLimit: keeps the databases on disk within `max-data-size`, or `maxmemory` if that is 0.
 //
 // Above the limit (storage/live_size.h) a thread evicts keys as `maxmemory-policy` says. With noeviction, or when no
-// key suits, commands that may add data are refused (kFullData) until the data is smaller; with a policy that evicts
-// also at a quarter above the limit, when writers are faster than evictions.
+// key suits, commands that may add data are refused (kFullData) until the data is smaller. With a policy that evicts,
+// writes are held back at a quarter above the limit, when writers are faster than evictions: an error for a cache that
+// only has to wait would be wrong, and Redis evicts in step with each command.
 //
 // Thread: Watch belongs to any; the rest to "size-limit".
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <thread>
 
 #include "base/mutex.h"
-#include "base/result.h"
+#include "base/woken_thread.h"
 #include "server/evictor.h"
 
 namespace cairn {
 
+class ClientPause;
 class LiveSize;
 
 class SizeLimit {
  public:
-  SizeLimit(Store& store, Config& config, Conditions& conditions, const Notifier& notifier, LiveSize& size);
-  ~SizeLimit() { Stop(); }
+  SizeLimit(Store& store, Config& config, Conditions& conditions, ClientPause& pause, const Notifier& notifier,
+            LiveSize& size);
 
   // Called ten times a second, and when the directives change; cheap.
   void Watch();
-  void Stop();
+  void Stop() { thread_.Stop(); }
 
  private:
-  void Run();
   void MakeRoom();
+  // Holds writes back while the data is far above the limit, and lets them go soon afterwards.
+  void PaceWriters(uint64_t bytes, uint64_t limit);
 
   Store& store_;
   Config& config_;
   Conditions& conditions_;
+  ClientPause& pause_;
   LiveSize& size_;
   Evictor evictor_;
-  Mutex mutex_;
-  CondVar wake_;
-  bool must_look_ ABSL_GUARDED_BY(mutex_) = false;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::atomic<bool> is_ending_{false};
+  Mutex mutex_;                        // one look at a time
   std::atomic<bool> is_stuck_{false};  // no key suited the policy at the last try
-  std::thread thread_;                 // started when it is needed first, under mutex_
+  std::atomic<bool> holds_writes_{false};
+  WokenThread thread_{"size-limit", [this] { MakeRoom(); }};
 };
 
 }  // namespace cairn

@@ -80,9 +80,14 @@ struct CommandLogs {
     for (const auto& word : argv) bound += word.size() + kMostHeaderBytes;
     if (!large_requests.Takes(static_cast<int64_t>(bound))) [[likely]]
       return 0;
+    return static_cast<int64_t>(RequestBytes(argv));
+  }
+  // The size of a request in RESP.
+  template <typename Words>
+  static size_t RequestBytes(const Words& argv) {
     size_t bytes = HeaderBytes(argv.size());
     for (const auto& word : argv) bytes += HeaderBytes(word.size()) + word.size() + 2;
-    return static_cast<int64_t>(bytes);
+    return bytes;
   }
 
   bool AnyTakes(const Sizes& sizes) const {

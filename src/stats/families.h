@@ -20,6 +20,7 @@ struct LatencyParts {
 };
 
 std::span<const CommandRow> CommandLogCommands();
+std::span<const CommandRow> HotKeysCommands();
 std::span<const CommandRow> LatencyCommands();
 
 }  // namespace cairn

@@ -107,7 +107,8 @@ std::vector<std::string> Advise(const std::map<std::string, LatencySeries, std::
   const bool misses_commands =
       circumstances.slow_log_us < 0 || circumstances.slow_log_us / 1000 > circumstances.threshold_ms;
   if (events.contains("command") && misses_commands) {
-    const std::string microseconds = std::to_string(std::max<int64_t>(1, circumstances.threshold_ms) * 1000);
+    const int64_t least_ms = std::clamp<int64_t>(circumstances.threshold_ms, 1, INT64_MAX / 1000);
+    const std::string microseconds = std::to_string(least_ms * 1000);
     advice.push_back("The slow log does not keep all of these commands; 'CONFIG SET slowlog-log-slower-than " +
                      microseconds + "' makes it.");
   }
@@ -118,6 +119,14 @@ std::vector<std::string> Advise(const std::map<std::string, LatencySeries, std::
 }
 
 }  // namespace
+
+std::vector<std::string_view> LatencyAdvice(std::string_view event) {
+  std::vector<std::string_view> advice;
+  for (const Advice& one : kAdvice) {
+    if (one.event == event) advice.push_back(one.text);
+  }
+  return advice;
+}
 
 std::string DrawLatency(std::string_view event, const LatencySeries& series, int64_t now_s) {
   const auto [low, high] = std::minmax_element(series.samples.begin(), series.samples.end(),

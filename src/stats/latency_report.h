@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stats/latency_monitor.h"
 
@@ -24,6 +25,9 @@ struct LatencyCircumstances {
   int64_t slow_log_us = 0;  // slowlog-log-slower-than
   int64_t now_s = 0;
 };
+
+// What can be done about an event, in sentences.
+std::vector<std::string_view> LatencyAdvice(std::string_view event);
 
 // Describes the events, and gives advice.
 std::string DiagnoseLatency(const std::map<std::string, LatencySeries, std::less<>>& events,

@@ -18,8 +18,9 @@ namespace cairn {
 struct Identity {
   std::string run_id;  // 40 hexadecimal digits, new at every start
   std::string executable;
-  std::string config_file;  // empty: none
-  int64_t started_us = 0;   // monotonic
+  std::string config_file;        // empty: none
+  std::string supervised = "no";  // or systemd
+  int64_t started_us = 0;         // monotonic
   int64_t started_unix_s = 0;
 
   // Reads the clocks and draws a run id.

@@ -30,6 +30,13 @@ Status DeleteRow(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family
   return FromRocksDb(batch.Delete(family, ToSlice(row)));
 }
 
+Status DeleteRows(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view lower,
+                  std::string_view upper) {
+  if (lower.size() > kMostRowBytes || upper.size() > kMostRowBytes)
+    return TooLarge("a row", lower.size() + upper.size());
+  return FromRocksDb(batch.DeleteRange(family, ToSlice(lower), ToSlice(upper)));
+}
+
 Status PutLogData(rocksdb::WriteBatch& batch, std::string_view bytes) {
   // At its end a command adds a little to its replicated commands: a DEL for each key that was found expired.
   if (bytes.size() > UINT32_MAX) return TooLarge("log data", bytes.size());

@@ -34,6 +34,9 @@ inline constexpr std::string_view kReplicatedTooLarge =
 Status PutRow(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view row,
               std::string_view value);
 Status DeleteRow(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view row);
+// All rows in [lower, upper).
+Status DeleteRows(rocksdb::WriteBatch& batch, rocksdb::ColumnFamilyHandle* family, std::string_view lower,
+                  std::string_view upper);
 Status PutLogData(rocksdb::WriteBatch& batch, std::string_view bytes);
 
 // The sequence number of the batch's first row. REQUIRES: the batch was written.

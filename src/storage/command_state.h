@@ -32,9 +32,18 @@ class CommandState {
   // command earlier, when the key still existed, and its next command may extend the deadline.
   bool HasPassed(int64_t when_ms) const { return when_ms <= now_ms_ && !(keeps_expired_ && when_ms > 0); }
 
+  // Whether reads do not count as uses of keys, as after CLIENT NO-TOUCH. Stays set.
+  void OnlyPeek(bool peeks) { only_peeks_ = peeks; }
+  bool only_peeks() const { return only_peeks_; }
+
   // The client's error if the writes or replicated commands of this command, or of a part of it, cannot be stored;
   // else OK. On an error the writes of that part must be rolled back.
-  Status TakeRefusal() { return refusal_.empty() ? Ok() : Status::Reply(std::exchange(refusal_, {})); }
+  // kWouldWait if the command must run on the slow lane (NeedSlowLane).
+  Status TakeRefusal() {
+    const std::string_view why = std::exchange(refusal_, {});
+    if (why.empty()) return Ok();
+    return why == kNeedsSlowLane ? Status::WouldWait() : Status::Reply(std::string(why));
+  }
 
   // ---- work
   // Once the flag is true, the command (one that only reads) ends with an error at its next step: its client is gone.
@@ -95,6 +104,8 @@ class CommandState {
   }
   // The writes or replicated commands cannot be stored. `error` is the client's error, a literal.
   void Refuse(std::string_view error) { refusal_ = error; }
+  // The command must run again, on the slow lane.
+  void NeedSlowLane() { refusal_ = kNeedsSlowLane; }
   uint64_t changes() const { return changes_; }
   // Rolls back to the state in which the command had made `changes` changes.
   void RollbackTo(uint64_t changes) {
@@ -115,12 +126,14 @@ class CommandState {
  private:
   // A block outside the block cache is copied from the page cache, verified and decompressed: about five microseconds.
   static constexpr uint64_t kStepsOfRead = 32;
+  static constexpr std::string_view kNeedsSlowLane = "slow lane";
 
   Lane lane_ = Lane::kFast;
   bool reads_ = false;
   bool saw_uncommitted_ = false;
   bool met_lock_ = false;
   bool keeps_expired_ = false;
+  bool only_peeks_ = false;
   int64_t now_ms_ = 0;
   uint64_t steps_left_ = 0;
   const bool* stop_ = nullptr;

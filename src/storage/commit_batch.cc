@@ -3,12 +3,14 @@
 
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/end_process.h"
+#include "base/pages.h"
 #include "encoding/log_entry.h"
 #include "encoding/record.h"
 #include "encoding/varint.h"
@@ -20,6 +22,16 @@
 namespace cairn {
 namespace {
 
+constexpr size_t kSmallCommit = 1 << 20;  // any process has room for it
+constexpr size_t kCopies = 4;             // in the batch, twice while it grows; in a memtable; in the key cache
+
+// Whether the process may allocate what a commit of so many bytes needs. RocksDB ends the process if it may not.
+bool HasRoomFor(size_t bytes) {
+  if (bytes < kSmallCommit) return true;
+  void* const room = mmap(nullptr, kCopies * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return room != MAP_FAILED && munmap(room, kCopies * bytes) == 0;
+}
+
 // A commit of this many rows evicts the key cache's slots for the first ones from the processor's cache before their
 // turn. So slots are prefetched this many rows ahead, and the rows half as many.
 constexpr size_t kManyRows = 256;
@@ -28,6 +40,8 @@ constexpr size_t kRowsAhead = 16;
 // Memory that a transaction keeps from tick to tick.
 constexpr size_t kKeptBatchBytes = 1 << 20;
 constexpr size_t kKeptRows = 1 << 13;
+// What a batch with a large value has besides rows and log data: lengths, counts, notes.
+constexpr size_t kBatchReserve = 64 << 10;
 // The prefixes that most rows of one batch share: the keyspace, the collection id.
 constexpr size_t kKeyRowHead = 4;
 constexpr size_t kCollectionRowHead = 8;
@@ -38,6 +52,12 @@ bool IsLive(const RowEngines& engines, std::string_view key_row) {
   if (!engines.Get(rocksdb::ReadOptions(), Space::kKeys, key_row, value).ok()) return false;
   const Result<Record> record = DecodeRecord({value.data(), value.size()});
   return record.ok() && (record->header.expire_ms == kNoExpiry || record->header.expire_ms > WallMs());
+}
+
+// The log data is the last in a batch.
+std::string_view LogDataOf(const rocksdb::WriteBatch& batch, size_t size) {
+  const std::string_view bytes = batch.Data();
+  return bytes.substr(bytes.size() - size);
 }
 
 }  // namespace
@@ -74,18 +94,31 @@ void CommitBatch::SortEntries() {
 Status CommitBatch::BuildBatch() {
   batch_->Clear();
   if (memory_batch_->Count() != 0) memory_batch_->Clear();
+  moved_.clear();
+  // A batch that doubles its size while it grows would copy the values that it has.
+  if (parts_.rows.bytes() >= kLargeValueBytes) batch_ = std::make_unique<rocksdb::WriteBatch>(bytes() + kBatchReserve);
   SortEntries();
   TRY(AddRows());
   TRY(AddCounts());
   rocksdb::ColumnFamilyHandle* const meta = parts_.store.engine().family(Space::kMeta);
   if (!parts_.databases.keyspaces().empty()) TRY(PutKeyspaces());
   for (const auto& [name, value] : parts_.actions.notes()) TRY(PutRow(*batch_, meta, name, value));
-  if (parts_.replicated_commands.empty()) return Ok();
+  if (!parts_.replicated_commands.empty()) TRY(AddLogData());
+  MoveValues();
+  return Ok();
+}
+
+Status CommitBatch::AddLogData() {
   // Log readers go by sequence numbers, and a batch without rows takes none, so one row is added. The log data comes
   // last: where RocksDB writes several batches as one record, the rows before it tell whose it is
   // (storage/log_reader.cc).
+  rocksdb::ColumnFamilyHandle* const meta = parts_.store.engine().family(Space::kMeta);
   if (batch_->Count() == 0) TRY(PutRow(*batch_, meta, MakeMetaRow(kLogRow).row(), {}));
-  return PutLogData(*batch_, parts_.replicated_commands.bytes());
+  const std::string_view commands = parts_.replicated_commands.bytes();
+  TRY(PutLogData(*batch_, commands));
+  // As large values, see MoveLast. A tick of the fast lane may be built again.
+  if (commands.size() >= kLargeValueBytes && parts_.command.lane() == Lane::kSlow) DiscardPages(commands);
+  return Ok();
 }
 
 Status CommitBatch::AddRows() {
@@ -96,11 +129,29 @@ Status CommitBatch::AddRows() {
     rocksdb::ColumnFamilyHandle* const family = engines.PlaceOf(entry.space(), mode).family;
     if (entry.state == Overlay::State::kPut) {
       TRY(PutRow(BatchOf(mode), family, entry.row(), entry.value));
+      if (entry.value.size() >= kLargeValueBytes) [[unlikely]]
+        MoveLast(order.entry, BatchOf(mode));
     } else {
       TRY(DeleteRow(BatchOf(mode), family, entry.row()));
     }
   }
   return Ok();
+}
+
+// So memory never holds a large value three times: in the overlay, in the batch and in the memtable. No other thread
+// reads the overlay: the tick is of the slow lane (Transaction::Put).
+void CommitBatch::MoveLast(uint32_t entry, const rocksdb::WriteBatch& batch) {
+  const std::string_view value = parts_.rows.entries()[entry].value;
+  moved_.push_back({entry, &batch, batch.GetDataSize() - value.size(), value.size()});
+  DiscardPages(value);
+}
+
+// Called when the batches are complete, and their bytes stay where they are.
+void CommitBatch::MoveValues() {
+  for (const MovedValue& moved : moved_) {
+    parts_.rows.MoveValue(moved.entry, {moved.batch->Data().data() + moved.offset, moved.size});
+  }
+  moved_.clear();
 }
 
 Status CommitBatch::AddCounts() {
@@ -195,6 +246,7 @@ Status CommitBatch::AppendBatch(CommitMode mode) {
   // The reservation must be on disk before any row is written under a collection's id.
   const CollectionId ids_end = parts_.actions.ids_end();
   if (ids_end != 0) TRY(parts_.store.collection_ids().Reserve(ids_end, mode != CommitMode::kNoWait));
+  if (!HasRoomFor(bytes())) return Status::Io("there is no memory for the commit");
   TRY(BuildBatch());
   parts_.stripes.Advance();
   Status written = WriteBatches(mode);
@@ -258,7 +310,7 @@ void CommitBatch::Publish() {
   if (!std::exchange(is_appended_, false)) return;
   unsynced_.reset();
   if (std::exchange(unsynced_sequence_, 0) != 0)
-    parts_.store.log().NoteReadable(*batch_, parts_.replicated_commands.bytes());
+    parts_.store.log().NoteReadable(*batch_, LogDataOf(*batch_, parts_.replicated_commands.bytes().size()));
   if (parts_.databases.empty_below() != 0) parts_.store.cache().NoteEmptyStore();
   ApplyToCache();
   parts_.databases.Apply();
@@ -298,9 +350,9 @@ void CommitBatch::NotifyListener() {
 
 void CommitBatch::Shrink() {
   if (order_.capacity() > kKeptRows) std::vector<EntryOrder>().swap(order_);
-  for (std::unique_ptr<rocksdb::WriteBatch>* batch : {&batch_, &memory_batch_}) {
-    if ((*batch)->GetDataSize() > kKeptBatchBytes) *batch = std::make_unique<rocksdb::WriteBatch>();
-  }
+  if (std::max(batch_->GetDataSize(), memory_batch_->GetDataSize()) <= kKeptBatchBytes) return;
+  batch_ = std::make_unique<rocksdb::WriteBatch>();  // it may have reserved memory for rows of the other batch
+  memory_batch_ = std::make_unique<rocksdb::WriteBatch>();
 }
 
 }  // namespace cairn

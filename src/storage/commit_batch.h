@@ -85,11 +85,23 @@ class CommitBatch {
     uint32_t entry;  // index in the overlay
   };
 
+  // The place of a large value in a batch.
+  struct MovedValue {
+    uint32_t entry;  // index in the overlay
+    const rocksdb::WriteBatch* batch;
+    size_t offset;
+    size_t size;
+  };
+
   Status AppendBatch(CommitMode mode);
   void SortEntries();
   Status BuildBatch();
   Status AddRows();
+  // The value is the last one in the batch. Frees its memory in the overlay.
+  void MoveLast(uint32_t entry, const rocksdb::WriteBatch& batch);
+  void MoveValues();
   Status AddCounts();
+  Status AddLogData();
   // The batch for an engine: of the one in memory, or of the one on disk.
   rocksdb::WriteBatch& BatchOf(StorageMode mode) { return mode == StorageMode::kMemory ? *memory_batch_ : *batch_; }
   // Writes both batches. On an error neither was written.
@@ -106,6 +118,7 @@ class CommitBatch {
   std::unique_ptr<rocksdb::WriteBatch> batch_;
   std::unique_ptr<rocksdb::WriteBatch> memory_batch_;
   std::vector<EntryOrder> order_;
+  std::vector<MovedValue> moved_;
   bool is_appended_ = false;  // and not published yet
   uint64_t unsynced_sequence_ = 0;
   std::optional<WriteAheadLog::Unsynced> unsynced_;  // while readers of the log must not see this batch

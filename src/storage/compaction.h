@@ -9,8 +9,8 @@
 //   owners           a row that names a key of such a keyspace
 //   elements, scores a row whose collection has no owner row: one look-up per collection and compaction
 //
-// A commit can make a row dead, but nothing can make it alive again. So the filter may use the latest state at any
-// time. Thread: RocksDB's compaction threads.
+// A commit can make a row dead, and only a power loss can make it alive again: one that takes this commit. So a filter
+// drops only what is dead by a synced commit. Thread: RocksDB's compaction threads.
 #pragma once
 
 #include <rocksdb/compaction_filter.h>

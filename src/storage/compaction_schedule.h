@@ -5,6 +5,7 @@
 // RocksDB compacts a level when it is too large, a file when its tombstones are dense or when it is old
 // (storage/tuning.cc). These rules miss data that was overwritten or deleted and then rests: nothing is written that
 // would push the tombstones down. The schedule makes a pass over it after a number of writes, or after some hours.
+// Evictions ask for such a pass when their garbage takes too much of the disk.
 //
 // Thread: any; pure functions.
 #pragma once
@@ -13,11 +14,11 @@
 
 namespace cairn {
 
-enum class CompactionReason : unsigned char { kCommand, kWrites, kInterval, kGarbage };
+enum class CompactionReason : unsigned char { kCommand, kWrites, kInterval, kGarbage, kSizeLimit };
 
-// "command", "writes", "interval", "garbage" (of blob files).
+// "command", "writes", "interval", "garbage" (of blob files), "size-limit" (garbage of evictions).
 constexpr const char* NameOf(CompactionReason reason) {
-  constexpr const char* kNames[] = {"command", "writes", "interval", "garbage"};
+  constexpr const char* kNames[] = {"command", "writes", "interval", "garbage", "size-limit"};
   return kNames[static_cast<int>(reason)];
 }
 

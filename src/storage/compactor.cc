@@ -103,7 +103,8 @@ void Compactor::SetSchedule(const CompactionSchedule& schedule) {
 void Compactor::Watch() {
   const MutexLock lock(mutex_);
   if (!progress_.is_running) return;
-  const bool is_scheduled = progress_.reason != CompactionReason::kCommand;
+  const bool is_scheduled =
+      progress_.reason != CompactionReason::kCommand && progress_.reason != CompactionReason::kSizeLimit;
   if (is_scheduled && !schedule_.window.Has(LocalMinute(WallMs()))) EndSoon();
   const CompactionPace& pace = store_.engine().compaction_pace();
   if (pace.is_calm()) insists_ = false;
@@ -118,7 +119,7 @@ void Compactor::EndSoon() {
 
 void Compactor::Start() {
   thread_ = StartThread("compaction", [this] {
-    LowerPriority();
+    LengthenTurns();
     RunThread();
   });
 }
@@ -157,13 +158,23 @@ void Compactor::RunIfDue() {
   CompactionReason reason;
   {
     const MutexLock lock(mutex_);
-    if (progress_.is_running || !schedule_.window.Has(LocalMinute(now_ms))) return;
-    if (!IsDue(schedule_, writes(), now_ms - last_ms_, reason)) reason = CompactionReason::kGarbage;
+    const bool is_requested = is_requested_.exchange(false);
+    if (progress_.is_running || (!is_requested && !schedule_.window.Has(LocalMinute(now_ms)))) return;
+    if (is_requested) {
+      reason = CompactionReason::kSizeLimit;
+    } else if (!IsDue(schedule_, writes(), now_ms - last_ms_, reason)) {
+      reason = CompactionReason::kGarbage;
+    }
   }
   const auto must_collect = [this](Space space) { return store_.engine().blob_files().MustCompact(space); };
   if (reason == CompactionReason::kGarbage && std::ranges::none_of(kBlobSpaces, must_collect)) return;
-  const Status status =
-      Run(reason == CompactionReason::kGarbage ? CompactionScope{.name = "blob files"} : ScopeOfAll(), reason);
+  const CompactionScope scope =
+      reason == CompactionReason::kGarbage ? CompactionScope{.name = "blob files"} : ScopeOfAll();
+  Status status;
+  const auto run = [&] { status = Run(scope, reason); };
+  // Garbage of evictions grows as fast as clients write, so this one must get its share of a busy processor.
+  if (reason == CompactionReason::kSizeLimit) run();
+  else RunAtLowPriority("compaction", run);
   if (status.ok()) return;
   retry_ms_ = MonotonicUs() / 1000 + kRetryMs;
   if (status.Is(Code::kReply)) return;  // cancelled

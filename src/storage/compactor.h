@@ -85,6 +85,9 @@ class Compactor {
   // Cheap; must be called regularly.
   void Watch();
 
+  // Asks for a scheduled compaction of everything soon, also outside of the window: max-data-size bounds the disk, and
+  // the garbage of evictions is much of it. Cheap.
+  void RequestForSizeLimit() { is_requested_ = true; }
   // Compacts `scope` at a low priority, and returns when it is done. A reply for the client if another COMPACT runs, or
   // if it was cancelled.
   Status Compact(const CompactionScope& scope);
@@ -132,7 +135,8 @@ class Compactor {
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<uint64_t> last_sequence_{0};  // RocksDB's number when everything was compacted last
   std::atomic<int64_t> last_ms_{0};
-  std::atomic<int64_t> retry_ms_{0};  // monotonic; no scheduled compaction starts before
+  std::atomic<bool> is_requested_{false};  // RequestForSizeLimit
+  std::atomic<int64_t> retry_ms_{0};       // monotonic; no scheduled compaction starts before
   mutable Mutex mutex_;
   CondVar wake_;  // the compaction has ended, or the thread has work
   CompactionSchedule schedule_ ABSL_GUARDED_BY(mutex_);

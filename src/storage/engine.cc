@@ -8,18 +8,23 @@
 #include <rocksdb/write_buffer_manager.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 
 #include "base/number.h"
 #include "storage/compaction_pace.h"
 #include "storage/concatenated_rows.h"
 #include "storage/disk_reserve.h"
 #include "storage/disk_room.h"
+#include "storage/file_names.h"
+#include "storage/flush_nudge.h"
 #include "storage/log_files.h"
 #include "storage/open_tables.h"
 #include "storage/ready_reads.h"
 #include "storage/reserved_files.h"
 #include "storage/retryable_files.h"
 #include "storage/slice.h"
+#include "storage/synced_files.h"
 #include "storage/tuning.h"
 
 namespace cairn {
@@ -46,6 +51,25 @@ bool HasHddFamilies(const rocksdb::DBOptions& options, const std::string& dir) {
   return std::find(names.begin(), names.end(), FamilyName(kHddSpaces[0], StorageMode::kHdd)) != names.end();
 }
 
+Status CannotOpen(const std::string& dir, std::string_view why) {
+  return Status::Io("cannot open the data in " + dir + ": " + std::string(why) +
+                    "; cairn-check tells what is damaged and salvages the rest");
+}
+
+// Without CURRENT, RocksDB makes a new database and deletes the files of the old one.
+Status CheckCurrent(const std::string& dir) {
+  std::error_code error;
+  if (std::filesystem::exists(dir + "/CURRENT", error)) return Ok();
+  for (const auto& entry : std::filesystem::directory_iterator(dir, error)) {
+    const std::filesystem::path name = entry.path().filename();
+    if (!IsStoreFileName(name.string())) continue;
+    for (const char* extension : {".sst", ".blob", ".log"}) {
+      if (name.extension() == extension) return CannotOpen(dir, "CURRENT is missing, and " + name.string() + " exists");
+    }
+  }
+  return Ok();
+}
+
 }  // namespace
 
 Status FromRocksDb(const rocksdb::Status& status) {
@@ -60,7 +84,7 @@ Engine::Engine(const StoreOptions& options)
       open_tables_(std::make_shared<OpenTables>(options.most_open_tables)), blob_files_(*this, options.blobs),
       parts_(std::make_unique<SharedParts>(MakeSharedParts(options_))) {
   log_files_ = std::make_shared<LogFiles>(MakeReservedFiles(MakeTableFiles(open_tables_), *disk_reserve_));
-  env_ = rocksdb::NewCompositeEnv(MakeRetryableFiles(log_files_));
+  env_ = rocksdb::NewCompositeEnv(MakeRetryableFiles(MakeSyncedFiles(log_files_, options_.dir)));
 }
 
 Engine::Engine(const Engine& disk)
@@ -104,7 +128,12 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
       descriptors.emplace_back(FamilyName(space, StorageMode::kHdd), FamilyOptions(space, StorageMode::kHdd));
     }
   }
-  if (options_.in_memory) TRY(FromRocksDb(env_->CreateDirIfMissing(options_.dir)));
+  if (options_.in_memory) {
+    TRY(FromRocksDb(env_->CreateDirIfMissing(options_.dir)));
+  } else {
+    TRY(CheckCurrent(options_.dir));
+    if (const Status whole = CheckSyncedFiles(options_.dir); !whole.ok()) return CannotOpen(options_.dir, whole.text());
+  }
   std::vector<rocksdb::ColumnFamilyHandle*> opened_families;
   rocksdb::DB* db = nullptr;
   rocksdb::Status opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &opened_families, &db);
@@ -114,8 +143,7 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
     opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &opened_families, &db);
   }
   if (!opened.ok()) {
-    return Status::Io("cannot open the data in " + options_.dir + ": " + opened.ToString() +
-                      "; cairn-check tells what is damaged and salvages the rest");
+    return CannotOpen(options_.dir, opened.ToString());
   }
   db_.reset(db);
   for (size_t i = 0; i < opened_families.size(); ++i) {
@@ -238,7 +266,18 @@ std::map<std::string, std::string> Engine::MapProperty(const std::string& name, 
   return values;
 }
 
+Status Engine::Flush(bool waits) {
+  rocksdb::FlushOptions options;
+  options.wait = waits;
+  options.allow_write_stall = !waits;  // else RocksDB would wait for the end of a stall
+  std::optional<FlushNudge> nudge;
+  if (waits) nudge.emplace(*db_, families());
+  return FromRocksDb(db_->Flush(options, families()));
+}
+
 uint64_t Engine::MemtableBytes() const { return parts_->write_buffers->memory_usage(); }
+
+uint64_t Engine::MostMemtableBytes() const { return parts_->write_buffers->buffer_size(); }
 uint64_t Engine::BlockCacheBytes() const { return parts_->block_cache->GetUsage(); }
 
 }  // namespace cairn

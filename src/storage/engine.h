@@ -92,6 +92,9 @@ class Engine {
   // a second; mostly cheap, but it may wait for the disk.
   void Watch();
 
+  // Flushes the memtables, so that the next start has no log to replay. May take long, unless it only requests that.
+  Status Flush(bool waits = true);
+
   // ---- open tables (storage/open_tables.h)
   uint64_t open_tables() const;
   Status SetMostOpenTables(uint64_t most);
@@ -112,6 +115,7 @@ class Engine {
   std::map<std::string, std::string> MapProperty(const std::string& name, Space space) const;
   WriteStalls& write_stalls() { return write_stalls_; }
   uint64_t MemtableBytes() const;
+  uint64_t MostMemtableBytes() const;  // their share of the budget
   uint64_t BlockCacheBytes() const;
 
  private:

@@ -5,12 +5,13 @@
 #include <iterator>
 
 #include "storage/hot_rows_file.h"
+#include "storage/synced_files.h"
 
 namespace cairn {
 namespace {
 
 constexpr std::string_view kNames[] = {"CURRENT", "IDENTITY", "LOCK", "LOG", "archive", "lost", kHotRowsFileName};
-constexpr std::string_view kBeginnings[] = {"MANIFEST-", "OPTIONS-", "LOG.old", "METADB-"};
+constexpr std::string_view kBeginnings[] = {"MANIFEST-", "OPTIONS-", "LOG.old", "METADB-", kSyncedFilesName};
 constexpr std::string_view kEndings[] = {".sst", ".ldb", ".blob", ".log", ".dbtmp"};  // after a number
 
 bool IsNumber(std::string_view text) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Names in the data directory that belong to RocksDB, or to the file of hot rows (storage/hot_rows_file.h). Any other
-// file under a name of RocksDB's would destroy the database, at once or when RocksDB reaches the number in the name.
+// Names in the data directory that belong to RocksDB, to the file of hot rows (storage/hot_rows_file.h) or to the list
+// of synced files (storage/synced_files.h). Any other file under a name of RocksDB's would destroy the database, at
+// once or when RocksDB reaches the number in the name.
 //
 // Thread: any; pure.
 #pragma once

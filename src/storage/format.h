@@ -24,7 +24,7 @@
 
 namespace cairn {
 
-inline constexpr uint64_t kFormatVersion = 3;
+inline constexpr uint64_t kFormatVersion = 4;
 inline constexpr uint64_t kOldestFormatVersion = 1;  // the oldest that can be read
 // Higher than all numbers of keyspaces and of collections, without their modes (encoding/storage_mode.h).
 inline constexpr KeyspaceId kKeyspacesEnd = KeyspaceId{1} << kKeyspaceNumberBits;

@@ -148,6 +148,8 @@ Status LazyFree::SuggestCompaction(Store& store, CollectionId id) {
 Status LazyFree::FreeKeyspaces(Store& store, CollectionId empty_below) {
   store.cache().EraseDead([&](std::string_view tagged) { return IsDead(store, tagged, empty_below); });
   const KeyspaceId oldest = store.databases().Oldest();
+  // A power loss may take a flush that is not synced, and the files would be missing then.
+  TRY(store.log().Sync());
   for (const StorageMode mode : {StorageMode::kSsd, StorageMode::kHdd, StorageMode::kMemory}) {
     if (empty_below != 0) {
       for (const Space space : {Space::kElements, Space::kScores}) {

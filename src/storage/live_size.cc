@@ -67,6 +67,13 @@ uint64_t LiveSize::Bytes(Store& store) const {
   return bytes + other_bytes_;
 }
 
+uint64_t LiveSize::GarbageBytes(Store& store) const {
+  const uint64_t bytes = Bytes(store);
+  const uint64_t live = bytes - std::min(bytes, store.engine().MemtableBytes());
+  const MutexLock lock(mutex_);
+  return file_bytes_ - std::min(file_bytes_, live);
+}
+
 void LiveSize::Refresh(Store& store) {
   const int64_t begin_us = MonotonicUs();
   {
@@ -76,16 +83,21 @@ void LiveSize::Refresh(Store& store) {
   }
   std::array<Files, kModes.size()> keys;
   uint64_t other_bytes = 0;
+  uint64_t file_bytes = 0;
   for (size_t i = 0; i < kModes.size(); ++i) {
     keys[i] = FilesOf(store.engine(), Space::kKeys, kModes[i]);
+    file_bytes += keys[i].bytes + keys[i].blob_bytes;
     for (const Space space : {Space::kElements, Space::kScores}) {
-      other_bytes += FilesOf(store.engine(), space, kModes[i]).BytesWithoutDeleted();
+      const Files others = FilesOf(store.engine(), space, kModes[i]);
+      other_bytes += others.BytesWithoutDeleted();
+      file_bytes += others.bytes + others.blob_bytes;
     }
   }
   const int64_t end_us = MonotonicUs();
   const MutexLock lock(mutex_);
   keys_ = keys;
   other_bytes_ = other_bytes;
+  file_bytes_ = file_bytes;
   next_us_ = end_us + std::max(kLeastPauseUs, kPauses * (end_us - begin_us));
 }
 

@@ -24,6 +24,8 @@ class LiveSize {
  public:
   // The bytes, from the files as they were at the last Refresh and from the present number of keys.
   uint64_t Bytes(Store& store) const;
+  // The bytes of garbage in the files, as of the last Refresh.
+  uint64_t GarbageBytes(Store& store) const;
   // Looks at the files, unless the last look is too recent for what it cost. Takes RocksDB's mutex for about a
   // microsecond a file.
   void Refresh(Store& store);
@@ -47,6 +49,7 @@ class LiveSize {
   mutable Mutex mutex_;
   std::array<Files, kModes.size()> keys_ ABSL_GUARDED_BY(mutex_);
   uint64_t other_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of the other spaces
+  uint64_t file_bytes_ ABSL_GUARDED_BY(mutex_) = 0;   // of all files, garbage included
   int64_t next_us_ ABSL_GUARDED_BY(mutex_) = 0;       // the time of the next look
 };
 

@@ -29,14 +29,27 @@ class LogFile : public CheckedFile {
     if (!status.ok()) has_failed_ = true;
     return status;
   }
+  IOStatus CheckAppend(size_t size) override {
+    appending_ = size;
+    return IOStatus::OK();
+  }
   // Only an append waits for the lock: the lock's holder may be waiting, in RocksDB, for the failing sync.
   IOStatus CheckAppended(IOStatus status) override {
-    if (status.ok()) return status;
+    if (status.ok()) {
+      size_ += appending_;
+      return status;
+    }
     const MutexLock lock(files_.sync_mutex_);
+    if (!has_failed_) CutOffPart();
     return Check(std::move(status));
   }
+  // Removes the part of a record that the failed append has written. A shorter file needs no space, so this succeeds on
+  // a full disk.
+  void CutOffPart() { static_cast<void>(Base::Truncate(size_, IOOptions(), nullptr)); }
 
   LogFiles& files_;
+  uint64_t size_ = 0;       // bytes that appends have written, without a failed append
+  uint64_t appending_ = 0;  // bytes of the append that runs
   std::atomic<bool> has_failed_{false};
 };
 

@@ -23,6 +23,7 @@
 #include "storage/engine.h"
 #include "storage/file_names.h"
 #include "storage/slice.h"
+#include "storage/synced_files.h"
 #include "storage/tuning.h"
 
 namespace cairn {
@@ -146,9 +147,23 @@ void RemoveTableFromManifest(const std::string& copy, uint64_t number) {
                                         rocksdb::LDBOptions(), nullptr);
 }
 
+// RepairDB finds only the families that have tables.
+Status AddMissingFamilies(const std::string& copy) {
+  OpenOptions options = MakeOptions(copy, nullptr);
+  options.db.create_missing_column_families = true;
+  for (rocksdb::ColumnFamilyDescriptor& family : options.families) family.options.disable_auto_compactions = true;
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  rocksdb::DB* opened = nullptr;
+  TRY(FromRocksDb(rocksdb::DB::Open(options.db, copy, options.families, &families, &opened)));
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  for (rocksdb::ColumnFamilyHandle* family : families) TRY(FromRocksDb(db->DestroyColumnFamilyHandle(family)));
+  return FromRocksDb(db->Close());
+}
+
 Status RepairManifest(const std::string& copy) {
   OpenOptions options = MakeOptions(copy, nullptr);
-  return FromRocksDb(rocksdb::RepairDB(copy, options.db, options.families));
+  TRY(FromRocksDb(rocksdb::RepairDB(copy, options.db, options.families)));
+  return AddMissingFamilies(copy);
 }
 
 }  // namespace
@@ -303,6 +318,7 @@ Status MakeReadableCopy(const std::string& dir, const std::string& copy, const s
     std::error_code error;
     fs::remove(fmt::format("{}/{:06}.sst", copy, number), error);
   }
+  if (!CheckSyncedManifest(copy).ok()) return RepairManifest(copy);
   if (OfflineDatabase::Open(copy).ok()) return Ok();
   if (RepairCurrent(copy).ok() && OfflineDatabase::Open(copy).ok()) return Ok();
   return RepairManifest(copy);

@@ -56,6 +56,7 @@ class OfflineDatabase {
   static Result<std::unique_ptr<OfflineDatabase>> Open(const std::string& dir);
   ~OfflineDatabase();
 
+  const std::string& dir() const { return dir_; }
   // A sentence for each damaged piece of the logs.
   const std::vector<std::string>& log_damage() const { return log_damage_; }
   // Whether the last record of the logs is incomplete, as after kill -9 or a power loss. REQUIRES: no damage.
@@ -84,7 +85,7 @@ class OfflineDatabase {
 Status CheckOptionsFile(const std::string& dir);
 
 // Makes a copy of hard links in the new folder `copy` that OfflineDatabase opens: `without` are the numbers of tables
-// to leave out. If the manifest cannot be read, a new one is made from the tables. The original is unchanged.
+// to leave out. If the manifest is cut or cannot be read, a new one is made from the tables. The original is unchanged.
 Status MakeReadableCopy(const std::string& dir, const std::string& copy, const std::vector<uint64_t>& without);
 
 // The rows that OfflineRows::OnGap names, for a message.

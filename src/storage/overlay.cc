@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/overlay.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/hash.h"
 
@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kBlockBytes = 64 * 1024;
 constexpr size_t kKeptTableSize = 8192;  // a larger table is freed after its tick
+static_assert(kLargeValueBytes > kBlockBytes / 4, "a large value has a block of its own");
 
 }  // namespace
 
@@ -29,7 +30,7 @@ Overlay::Entry* Overlay::FindMutable(std::string_view tagged, uint64_t hash) {
   return nullptr;
 }
 
-void Overlay::Write(const RowKey& row, uint64_t hash, State state, std::string_view value) {
+void Overlay::Write(const RowKey& row, uint64_t hash, State state, std::string_view value, std::string_view rest) {
   Entry* entry = FindMutable(row.tagged(), hash);
   if (entry == nullptr) {
     if ((entries_.size() + 1) * 2 > table_.size()) GrowTable();
@@ -43,7 +44,7 @@ void Overlay::Write(const RowKey& row, uint64_t hash, State state, std::string_v
   }
   undo_.push_back({static_cast<uint32_t>(entry - entries_.data()), entry->state, entry->value});
   entry->state = state;
-  entry->value = state == State::kPut ? Copy(value) : std::string_view();
+  entry->value = state == State::kPut ? Copy(value, rest) : std::string_view();
 }
 
 void Overlay::RollbackTo(size_t mark) {
@@ -65,18 +66,19 @@ void Overlay::GrowTable() {
   }
 }
 
-std::string_view Overlay::Copy(std::string_view bytes) {
-  if (bytes.empty()) return {"", 0};
-  arena_bytes_ += bytes.size();
-  if (blocks_.empty() || block_used_ + bytes.size() > blocks_.back().size) {
-    const size_t size = bytes.size() > kBlockBytes / 4 ? bytes.size() : kBlockBytes;
-    blocks_.push_back({std::make_unique_for_overwrite<char[]>(size), size});
+std::string_view Overlay::Copy(std::string_view bytes, std::string_view rest) {
+  const size_t size = bytes.size() + rest.size();
+  if (size == 0) return {"", 0};
+  arena_bytes_ += size;
+  if (blocks_.empty() || block_used_ + size > blocks_.back().size) {
+    const size_t block = size > kBlockBytes / 4 ? size : kBlockBytes;
+    blocks_.push_back({std::make_unique_for_overwrite<char[]>(block), block});
     block_used_ = 0;
   }
   char* const place = blocks_.back().bytes.get() + block_used_;
-  std::memcpy(place, bytes.data(), bytes.size());
-  block_used_ += bytes.size();
-  return {place, bytes.size()};
+  std::copy(rest.begin(), rest.end(), std::copy(bytes.begin(), bytes.end(), place));
+  block_used_ += size;
+  return {place, size};
 }
 
 void Overlay::Clear() {

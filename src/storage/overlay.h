@@ -4,7 +4,8 @@
 // so a tick is cheaper than the sum of its commands.
 //
 // Values stay in an arena until Clear(), so a view of one is valid for the whole tick, even after the row is written
-// again. Mark() and RollbackTo() undo the writes of a command that fails.
+// again. Mark() and RollbackTo() undo the writes of a command that fails. The commit moves the large values into its
+// batch (MoveValue).
 //
 // Thread: that of its transaction.
 #pragma once
@@ -17,6 +18,9 @@
 #include "encoding/row_key.h"
 
 namespace cairn {
+
+// A value of this size or more is large: it is written by the slow lane, and moved rather than copied.
+inline constexpr size_t kLargeValueBytes = 1 << 20;
 
 class Overlay {
  public:
@@ -39,7 +43,8 @@ class Overlay {
 
   // Null if the tick has not written the row.
   const Entry* Find(std::string_view tagged, uint64_t hash) const;
-  void Write(const RowKey& row, uint64_t hash, State state, std::string_view value);
+  // The value is `value` followed by `rest`.
+  void Write(const RowKey& row, uint64_t hash, State state, std::string_view value, std::string_view rest = {});
 
   size_t Mark() const { return undo_.size(); }
   void RollbackTo(size_t mark);
@@ -47,6 +52,8 @@ class Overlay {
 
   // In the order in which rows were first written; callers skip entries in state kNothing.
   const std::vector<Entry>& entries() const { return entries_; }
+  // The entry's value is at another place from now on, which outlives the tick. Views of the old place stay valid.
+  void MoveValue(size_t entry, std::string_view place) { entries_[entry].value = place; }
   void Clear();
 
  private:
@@ -59,7 +66,7 @@ class Overlay {
 
   Entry* FindMutable(std::string_view tagged, uint64_t hash);
   void GrowTable();
-  std::string_view Copy(std::string_view bytes);
+  std::string_view Copy(std::string_view bytes, std::string_view rest = {});
 
   std::vector<Entry> entries_;
   std::vector<uint32_t> table_;  // open addressing, linear probing; a power of two in size

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/retryable_files.h"
 
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -29,6 +30,24 @@ class RetryableFile : public CheckedFile {
  private:
   IOStatus Check(IOStatus status) override { return Retryable(std::move(status)); }
 };
+
+// A manifest. `has_failed` becomes true when a call fails: then it is not known which tables it names.
+class ManifestFile : public CheckedFile {
+ public:
+  ManifestFile(std::unique_ptr<rocksdb::FSWritableFile> file, std::shared_ptr<std::atomic<bool>> has_failed)
+      : CheckedFile(std::move(file)), has_failed_(std::move(has_failed)) {}
+
+ private:
+  IOStatus Check(IOStatus status) override {
+    if (!status.ok()) *has_failed_ = true;
+    return Retryable(std::move(status));
+  }
+
+  const std::shared_ptr<std::atomic<bool>> has_failed_;
+};
+
+bool IsManifest(const std::string& path) { return path.find("/MANIFEST-") != std::string::npos; }
+bool IsTable(const std::string& path) { return path.ends_with(".sst") || path.ends_with(".blob"); }
 
 class RetryableDirectory : public rocksdb::FSDirectoryWrapper {
  public:
@@ -59,7 +78,10 @@ class RetryableFiles : public rocksdb::FileSystemWrapper {
   }
   IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
                            std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) override {
-    return Wrap(Base::NewWritableFile(path, options, file, debug), file);
+    IOStatus opened = Base::NewWritableFile(path, options, file, debug);
+    if (!opened.ok() || !IsManifest(path)) return Wrap(std::move(opened), file);
+    *file = std::make_unique<ManifestFile>(std::move(*file), manifest_has_failed_);
+    return opened;
   }
   IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
                               std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) override {
@@ -84,7 +106,16 @@ class RetryableFiles : public rocksdb::FileSystemWrapper {
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
-    return Retryable(Base::RenameFile(from, to, options, debug));
+    IOStatus renamed = Retryable(Base::RenameFile(from, to, options, debug));
+    if (renamed.ok() && to.ends_with("/CURRENT")) *manifest_has_failed_ = false;  // a new manifest replaces it
+    return renamed;
+  }
+  // RocksDB 7.8 deletes the output of a compaction whose record in the manifest has failed. But a record that was
+  // written and could not be synced is read by the next start, which needs the table then. If it does not, it deletes
+  // the table.
+  IOStatus DeleteFile(const std::string& path, const IOOptions& options, IODebugContext* debug) override {
+    if (*manifest_has_failed_ && IsTable(path)) return IOStatus::OK();
+    return Base::DeleteFile(path, options, debug);
   }
   IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
                     IODebugContext* debug) override {
@@ -96,6 +127,8 @@ class RetryableFiles : public rocksdb::FileSystemWrapper {
     if (status.ok()) *file = std::make_unique<RetryableFile>(std::move(*file));
     return Retryable(std::move(status));
   }
+
+  const std::shared_ptr<std::atomic<bool>> manifest_has_failed_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 // no longer waits, and ingestion uses file number 0. So all I/O errors are made retryable, also those of a full disk.
 // That is safe because nothing is appended to a file that failed.
 //
+// After an error of the manifest, no table is deleted until a new manifest is in place: the failed one may name it.
+//
 // Thread: any.
 #pragma once
 

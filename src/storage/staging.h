@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "cache/row_cache.h"
 #include "encoding/row_key.h"
+#include "storage/hidden_slots.h"
 #include "storage/row_files.h"
 
 namespace cairn {
@@ -41,11 +42,15 @@ class Staging {
   // Drops the staged keyspaces if they were not adopted. No effect if none are staged.
   void End();
 
+  // Slots whose keys are invisible, too: they are in the databases' own keyspaces.
+  HiddenSlots& hidden_slots() { return hidden_slots_; }
+
  private:
   // The second half of Begin, with all stripes held: makes these keyspaces alive.
   Status Stage(Transaction& txn, const std::vector<KeyspaceId>& keyspaces);
 
   Store& store_;
+  HiddenSlots hidden_slots_;
 };
 
 }  // namespace cairn

@@ -16,6 +16,9 @@ namespace {
 
 // Tables of the last level in one step: alone they would become ever smaller as their rows die.
 constexpr uint64_t kTablesPerStep = 4;
+// A pass lists the tables that exist. A compaction may delete one before its step, but not in this many passes in a
+// row.
+constexpr int kMostRefusedPasses = 60;
 
 std::vector<std::string> NamesOf(const std::vector<rocksdb::SstFileMetaData>& files) {
   std::vector<std::string> names;
@@ -66,10 +69,17 @@ Result<bool> StepwiseCompaction::Step(const std::vector<std::string>& names, int
   options.max_subcompactions = parts_.most_threads;
   rocksdb::CompactionJobInfo info;
   const rocksdb::Status done = parts_.db.CompactFiles(options, parts_.family, names, level, -1, nullptr, &info);
+  refusal_ = done.IsInvalidArgument() ? FromRocksDb(done) : Ok();
   if (done.IsAborted() || done.IsInvalidArgument()) return false;
   TRY(FromRocksDb(done));
   parts_.count(info.stats.total_input_bytes, info.stats.total_output_bytes);
   return true;
+}
+
+Status StepwiseCompaction::AwaitOthers() {
+  refused_passes_ = refusal_.ok() ? 0 : refused_passes_ + 1;
+  if (refused_passes_ >= kMostRefusedPasses) return std::move(refusal_);
+  return parts_.await_turn(true);
 }
 
 Status StepwiseCompaction::MoveDown(int level) {
@@ -85,7 +95,7 @@ Status StepwiseCompaction::MoveDown(int level) {
         has_moved |= TRY(Step({file.relative_filename}, LevelBelow(level)));
       }
     }
-    if (!has_moved) TRY(parts_.await_turn(true));
+    if (!has_moved) TRY(AwaitOthers());
   }
 }
 
@@ -105,7 +115,7 @@ Status StepwiseCompaction::RewriteBottom() {
       step.clear();
       bytes = 0;
     }
-    if (!has_moved) TRY(parts_.await_turn(true));
+    if (!has_moved) TRY(AwaitOthers());
   }
 }
 

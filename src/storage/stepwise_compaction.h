@@ -57,12 +57,17 @@ class StepwiseCompaction {
   Status RewriteBottom();
   // Merges the tables into a level. Returns false if a compaction takes or has taken one of them.
   Result<bool> Step(const std::vector<std::string>& names, int level);
+  // Lets other compactions go on after a pass in which no step was possible. Returns RocksDB's refusal if it has
+  // refused all steps for long: its code is the same for a table that is gone and for other causes.
+  Status AwaitOthers();
 
   const Parts parts_;
   const int last_level_;
   uint64_t table_bytes_ = 0;
   uint64_t sequence_ = 0;  // rows with a higher number are newer than this compaction
   uint64_t newest_ = 0;    // so are tables with a higher number
+  Status refusal_;         // of the last step; ok: it was done, or another compaction has a table of it
+  int refused_passes_ = 0;
 };
 
 }  // namespace cairn

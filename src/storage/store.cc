@@ -8,7 +8,6 @@
 
 #include "storage/batch.h"
 #include "storage/compaction.h"
-#include "storage/flush_nudge.h"
 #include "storage/format.h"
 #include "storage/overlay.h"
 #include "storage/slice.h"
@@ -141,11 +140,6 @@ Result<std::string> Store::ReadNote(std::string_view name) const {
       engine_.db().Get(rocksdb::ReadOptions(), engine_.family(Space::kMeta), ToSlice(name), &value);
   if (!found.ok() && !found.IsNotFound()) return FromRocksDb(found);
   return value;
-}
-
-Status Store::Flush() {
-  const FlushNudge nudge(engine_.db(), engine_.families());
-  return FromRocksDb(engine_.db().Flush(rocksdb::FlushOptions(), engine_.families()));
 }
 
 }  // namespace cairn

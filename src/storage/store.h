@@ -10,6 +10,7 @@
 // Thread: any, except where a function says otherwise.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -29,6 +30,7 @@
 #include "storage/engine.h"
 #include "storage/expiry_start.h"
 #include "storage/interest.h"
+#include "storage/large_commits.h"
 #include "storage/lazy_free.h"
 #include "storage/memory_division.h"
 #include "storage/probe_history.h"
@@ -71,6 +73,7 @@ class Store {
   WriteAheadLog& log() { return log_; }
   DiskRoom& disk_room() { return disk_room_; }
   Compactor& compactor() { return compactor_; }
+  LargeCommits& large_commits() { return large_commits_; }
   RowCache& cache() { return cache_; }
   Stripes& stripes() { return stripes_; }
   DatabaseTable& databases() { return databases_; }
@@ -81,9 +84,7 @@ class Store {
   LazyFree& lazy_free() { return lazy_free_; }
   ProbeHistory& probes() { return probes_; }
   // The start of the next active expiry (types/expiry.h).
-  ExpiryStart& expiry_start(StorageMode mode) {
-    return mode == StorageMode::kMemory ? memory_expiry_start_ : expiry_start_;
-  }
+  ExpiryStart& expiry_start(StorageMode mode) { return expiry_starts_[mode == StorageMode::kMemory ? 1 : 0]; }
   KeyspaceCounters& counters() { return counters_; }
   // The interest in changes (storage/interest.h).
   Interests& interests() { return interests_; }
@@ -98,8 +99,6 @@ class Store {
   // The process ends together with the store, so its caches need not be freed.
   void EndsWithProcess() { ends_with_process_ = true; }
 
-  // Flushes the memtables, so that the next start has no log to replay. May take long.
-  Status Flush();
   // A row of Space::kMeta; empty if there is none.
   Result<std::string> ReadNote(std::string_view name) const;
   // Prefetches into the processor's cache the memory that locking and reading the row will touch first. Returns the
@@ -140,9 +139,9 @@ class Store {
   LazyFree lazy_free_;
   DatabaseTable databases_;
   Staging staging_;
-  ExpiryStart expiry_start_{StorageMode::kSsd};
-  ExpiryStart memory_expiry_start_{StorageMode::kMemory};
+  std::array<ExpiryStart, 2> expiry_starts_{ExpiryStart(StorageMode::kSsd), ExpiryStart(StorageMode::kMemory)};
   Interests interests_;
+  LargeCommits large_commits_{engine_};
   Compactor compactor_;
   CommitListener* listener_ = nullptr;
   std::atomic<uint32_t> next_committer_{1};

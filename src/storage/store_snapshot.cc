@@ -43,12 +43,16 @@ Result<RowRef> StoreSnapshot::Get(const RowKey& row) const {
   const StorageMode mode = ModeOfRow(row.space(), row.row());
   options.snapshot = rocksdb(mode);
   options.fill_cache = false;
-  auto value = std::make_unique<std::string>();
+  struct ReadRow : RowRef::Holder {
+    std::string value;
+  };
+  auto read = std::make_unique<ReadRow>();
   const RowPlace place = store_.engines().PlaceOf(row.space(), mode);
-  const rocksdb::Status status = place.db.Get(options, place.family, ToSlice(row.row()), value.get());
+  const rocksdb::Status status = place.db.Get(options, place.family, ToSlice(row.row()), &read->value);
   if (status.IsNotFound()) return RowRef();
   TRY(FromRocksDb(status));
-  return RowRef(std::move(value));
+  const std::string_view bytes = read->value;
+  return RowRef(std::move(read), bytes);
 }
 
 Result<std::string> StoreSnapshot::ReadNote(std::string_view name) const {

@@ -18,6 +18,12 @@ namespace {
 
 // Pause between two checks of a stripe that is being committed. The commit may wait for an fsync.
 constexpr auto kCommitPause = std::chrono::microseconds(20);
+// A row as RocksDB returned it: a copy of its own, or a pinned block.
+struct ReadRow : RowRef::Holder {
+  explicit ReadRow(rocksdb::PinnableSlice&& slice) : value(std::move(slice)) {}
+  rocksdb::PinnableSlice value;
+};
+
 // Moving a row to another rank takes two changes, a removal and an addition.
 static_assert(RankChanges::kMostChanges >= 2 * CommandState::kFastLaneSteps);
 
@@ -178,7 +184,7 @@ Result<RowRef> Transaction::Get(const RowKey& row, Access access) {
       if (entry->state == Overlay::State::kDeleted) return RowRef();
     }
   }
-  return GetCommitted(row, access, hash);
+  return GetCommitted(row, command_.only_peeks() ? Access::kPeek : access, hash);
 }
 
 Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint64_t hash) {
@@ -207,9 +213,10 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
   command_.SpendReads(ready.served());
   if (status.IsNotFound()) return RowRef();
   TRY(FromRocksDb(status));
-  auto copy = std::make_unique<std::string>(value.data(), value.size());
-  if (cached) Admit(row, hash, *copy, access);
-  return RowRef(std::move(copy));
+  auto read = std::make_unique<ReadRow>(std::move(value));
+  const std::string_view bytes(read->value.data(), read->value.size());
+  if (cached) Admit(row, hash, bytes, access);
+  return RowRef(std::move(read), bytes);
 }
 
 // A row read from RocksDB may enter the cache only if no newer one can have been committed since the command's first
@@ -225,14 +232,27 @@ void Transaction::Admit(const RowKey& row, uint64_t hash, std::string_view value
   if (!holds) store_.stripes().Unlock(stripe, this);
 }
 
-void Transaction::Put(const RowKey& row, std::string_view value) {
-  ASSERT(stripes_.Has(row.stripe()), "a writer holds the stripe");
-  if (row.row().size() > kMostRowBytes || value.size() > kMostRowBytes - row.row().size()) [[unlikely]] {
+bool Transaction::MayPutLarge(const RowKey& row, size_t value_bytes) {
+  if (row.row().size() > kMostRowBytes || value_bytes > kMostRowBytes - row.row().size()) {
     command_.Refuse(kRowTooLarge);
-    return;
+    return false;
   }
+  if (value_bytes < kLargeValueBytes) return true;
+  if (command_.lane() == Lane::kFast) {
+    command_.NeedSlowLane();
+    return false;
+  }
+  if (!turn_ && store_.large_commits().Includes(value_bytes)) turn_.emplace(store_.large_commits());
+  return true;
+}
+
+void Transaction::Put(const RowKey& row, std::string_view value, std::string_view rest) {
+  ASSERT(stripes_.Has(row.stripe()), "a writer holds the stripe");
+  const size_t bytes = value.size() + rest.size();
+  if ((bytes >= kLargeValueBytes || row.row().size() > kMostRowBytes) && !MayPutLarge(row, bytes)) [[unlikely]]
+    return;
   uses_.Forget(row);
-  overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kPut, value);
+  overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kPut, value, rest);
 }
 
 void Transaction::Delete(const RowKey& row) {
@@ -277,6 +297,7 @@ void Transaction::EndTick(bool written) {
   replicated_commands_.Clear();
   on_commit_.Clear();
   batch_.Shrink();
+  turn_.reset();
 }
 
 }  // namespace cairn

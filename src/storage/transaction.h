@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,7 @@
 #include "storage/cursor.h"
 #include "storage/database_changes.h"
 #include "storage/held_stripes.h"
+#include "storage/large_commits.h"
 #include "storage/notifications.h"
 #include "storage/overlay.h"
 #include "storage/rank_changes.h"
@@ -90,9 +92,11 @@ class Transaction {
 
   // ---- rows
   Result<RowRef> Get(const RowKey& row, Access access = Access::kUse);
-  // A row that is too large to be stored is not written, and the command is refused (CommandState::TakeRefusal).
-  // REQUIRES: stripes().Has(row.stripe())
-  void Put(const RowKey& row, std::string_view value);
+  // The row's value is `value` followed by `rest`. A row that is too large to be stored is not written, and the command
+  // is refused (CommandState::TakeRefusal). So is a large value on the fast lane: the command runs again on the slow
+  // lane, where other clients do not wait for the copies, and where no other tick reads the values that the commit
+  // moves. REQUIRES: stripes().Has(row.stripe())
+  void Put(const RowKey& row, std::string_view value, std::string_view rest = {});
   void Delete(const RowKey& row);  // REQUIRES: stripes().Has(row.stripe())
   // Rows in [lower, upper). Both bounds are in the same space.
   Cursor Scan(const RowKey& lower, const RowKey& upper, Direction direction = Direction::kForward);
@@ -136,6 +140,7 @@ class Transaction {
   void OnLocked();
   Status Observe(uint32_t stripe);
   Result<RowRef> GetCommitted(const RowKey& row, Access access, uint64_t hash);
+  bool MayPutLarge(const RowKey& row, size_t value_bytes);
   void Admit(const RowKey& row, uint64_t hash, std::string_view value, Access access);
 
   Store& store_;
@@ -150,6 +155,7 @@ class Transaction {
   RowUses uses_;
   CommitActions on_commit_;
   CommitBatch batch_;
+  std::optional<LargeCommits::Turn> turn_;    // if it has very large values
   const Transaction* predecessor_ = nullptr;  // see SetPredecessor
   const StoreSnapshot* snapshot_ = nullptr;
 };

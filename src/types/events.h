@@ -16,6 +16,7 @@
 namespace cairn {
 
 enum EventClass : InterestMask {
+  kNoEvent = 0,             // of a change without an event; clients that cache the key still hear of it
   kToKeyspace = 1u << 0,    // K: not a class but a kind of channel
   kToKeyevent = 1u << 1,    // E
   kGenericEvent = 1u << 2,  // g

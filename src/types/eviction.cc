@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "encoding/record.h"
 #include "storage/store.h"
 #include "storage/stripes.h"
@@ -117,6 +118,7 @@ Result<uint64_t> Delete(Keyspace& keyspace, const StripeVersions& versions, cons
                         Candidate& chosen) {
   Transaction& txn = keyspace.txn();
   const Key key = keyspace.Name(chosen.name);
+  if (txn.store().staging().hidden_slots().Has(KeySlot(chosen.name))) return uint64_t{0};
   if (!chosen.is_read || !versions.Hold(key.stripe())) {
     chosen.entry = TRY(keyspace.Find(key, Access::kPeek));
     if (!chosen.entry.exists()) return uint64_t{0};

@@ -25,6 +25,11 @@ bool IsStaged(Store& store, KeyspaceId keyspace) {
   return false;
 }
 
+// Another node decides when the key expires, or it is being deleted with its slot.
+bool IsHidden(Store& store, const KeyRowParts& parts) {
+  return store.staging().hidden_slots().Has(SlotOfPosition(parts.position));
+}
+
 // Reads up to `most` due rows. `next` becomes the first row not read, or the end of time. The next round begins there,
 // so the caller must delete all rows it was given. Rows of staged keyspaces are left out.
 Result<std::vector<DueRow>> ReadDue(Transaction& txn, const RowKey& from, int64_t now_ms, size_t most, DueRow& next) {
@@ -85,6 +90,7 @@ Status DeleteDueRow(Transaction& txn, const Limits& limits, int64_t now_ms, cons
                     const KeyRowParts& parts) {
   Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
   const Key key = keyspace.Name(parts.key);
+  if (IsHidden(txn.store(), parts)) return Ok();  // its row is read again when the slot is shown
   if (row.is_one_row && TRY(DeleteOneRow(keyspace, key, row.when_ms))) return Ok();
   KeyEntry entry;
   if (txn.store().databases().IsLive(parts.keyspace)) entry = TRY(keyspace.Find(key, Access::kPeek));

@@ -25,19 +25,25 @@ std::string_view WithoutZerosAtEnd(std::string_view bytes) {
 
 }  // namespace
 
-Result<Fragments::Layout> Fragments::Decode(std::string_view payload) {
+Result<Fragments::Layout> Fragments::TakeLayout(std::string_view& payload) {
   SpreadPayload spread = TRY(DecodeSpreadPayload(payload));
   Layout layout{.id = spread.id, .length = spread.count};
   if (layout.length < kLeastLength || layout.length >> 63) {
-    return Status::Corruption("spread string: length is out of range");
+    return Status::Corruption("fragments: length is out of range");
   }
   if (!ReadVarint(spread.rest, layout.fragment_bytes)) {
-    return Status::Corruption("spread string: fragment_bytes is cut short");
+    return Status::Corruption("fragments: fragment_bytes is cut short");
   }
   if (layout.fragment_bytes == 0 || layout.fragment_bytes > kMostFragmentBytes) {
-    return Status::Corruption("spread string: fragment_bytes is out of range");
+    return Status::Corruption("fragments: fragment_bytes is out of range");
   }
-  if (!spread.rest.empty()) return Status::Corruption("spread string: bytes after fragment_bytes");
+  payload = spread.rest;
+  return layout;
+}
+
+Result<Fragments::Layout> Fragments::Decode(std::string_view payload) {
+  const Layout layout = TRY(TakeLayout(payload));
+  if (!payload.empty()) return Status::Corruption("spread string: bytes after fragment_bytes");
   return layout;
 }
 
@@ -45,11 +51,17 @@ Result<Fragments> Fragments::Open(Transaction& txn, uint32_t stripe, std::string
   return Fragments(txn, stripe, TRY(Decode(payload)));
 }
 
+Result<Fragments> Fragments::OpenFront(Transaction& txn, uint32_t stripe, std::string_view& payload) {
+  return Fragments(txn, stripe, TRY(TakeLayout(payload)));
+}
+
 Fragments Fragments::Create(Transaction& txn, KeyspaceId keyspace, uint32_t stripe) {
   return Fragments(txn, stripe, {.id = txn.NewCollectionId(keyspace)});
 }
 
 Result<uint64_t> Fragments::LengthIn(std::string_view payload) { return TRY(Decode(payload)).length; }
+
+Result<uint64_t> Fragments::TakeLength(std::string_view& payload) { return TRY(TakeLayout(payload)).length; }
 
 std::string Fragments::Payload() const {
   std::string payload;
@@ -102,6 +114,32 @@ Status Fragments::Read(uint64_t offset, uint64_t size, std::string& out) const {
   out.resize(before + size);
   const Span span{.offset = offset, .size = size, .into = out.data() + before};
   return few ? ReadEach(first, last, span) : ReadThrough(first, last, span);
+}
+
+Result<uint8_t> Fragments::ByteAt(uint64_t offset) const {
+  ASSERT(offset < layout_.length, "a read beyond the string's end");
+  const RowRef fragment = TRY(txn_->Get(Row(offset / layout_.fragment_bytes)));
+  const uint64_t at = offset % layout_.fragment_bytes;
+  return at < fragment.bytes().size() ? static_cast<uint8_t>(fragment.bytes()[at]) : uint8_t{0};
+}
+
+Status Fragments::ForEach(uint64_t offset, uint64_t size, const Visitor& visit) const {
+  if (size == 0) return Ok();
+  const uint64_t end = offset + size;
+  Cursor cursor = txn_->Scan(Row(offset / layout_.fragment_bytes), Row((end - 1) / layout_.fragment_bytes + 1));
+  for (; cursor.Valid(); cursor.Next()) {
+    CollectionId id;
+    int64_t index;
+    if (!ParseChunkRow(cursor.row(), id, index)) return Status::Corruption("fragment row: malformed");
+    if (cursor.value().size() > layout_.fragment_bytes) return TooLong();
+    const uint64_t begin = static_cast<uint64_t>(index) * layout_.fragment_bytes;
+    std::string_view bytes = cursor.value();
+    if (begin + bytes.size() > end) bytes = bytes.substr(0, end - begin);
+    const uint64_t skipped = std::min<uint64_t>(offset > begin ? offset - begin : 0, bytes.size());
+    bytes.remove_prefix(skipped);
+    if (!bytes.empty()) TRY(visit(begin + skipped, bytes));
+  }
+  return cursor.TakeStatus();
 }
 
 // Overwrites a part of one fragment, from its byte `begin` on.

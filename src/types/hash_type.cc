@@ -237,6 +237,7 @@ const ValueType kHashType = {
     .name = "hash",
     .redis_number = 4,
     .encoding_name = EncodingName,
+    .sizes_name = "hashes_items",
     .add_to_digest = AddToDigest,
     .save = Save,
     .load = Load,

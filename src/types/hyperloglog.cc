@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/murmur.h"
 #include "base/number.h"
 
 namespace cairn {
@@ -32,27 +33,6 @@ constexpr int kRunsLookedAt = 5;   // how many runs are checked for joining afte
 
 constexpr uint8_t kXzeroBits = 0x40;
 constexpr uint8_t kValueBits = 0x80;
-
-uint64_t ReadWord(const char* bytes, size_t size) {
-  uint64_t word = 0;
-  std::memcpy(&word, bytes, size);  // little endian, like the whole format
-  return word;
-}
-
-// MurmurHash64A (A. Appleby).
-uint64_t Murmur64(std::string_view bytes, uint64_t seed) {
-  constexpr uint64_t kFactor = 0xc6a4a7935bd1e995;
-  constexpr int kShift = 47;
-  uint64_t hash = seed ^ (bytes.size() * kFactor);
-  for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
-    uint64_t word = ReadWord(bytes.data(), 8) * kFactor;
-    word ^= word >> kShift;
-    hash = (hash ^ (word * kFactor)) * kFactor;
-  }
-  if (!bytes.empty()) hash = (hash ^ ReadWord(bytes.data(), bytes.size())) * kFactor;
-  hash = (hash ^ (hash >> kShift)) * kFactor;
-  return hash ^ (hash >> kShift);
-}
 
 uint8_t DenseRegister(std::string_view bytes, size_t index) {
   const size_t bit = index * kRegisterBits;
@@ -265,7 +245,9 @@ bool HyperLogLog::MakeDense() {
 
 std::optional<uint64_t> HyperLogLog::CachedCount() const {
   if (bytes_[kCountAt + 7] & '\x80') return std::nullopt;
-  return ReadWord(bytes_.data() + kCountAt, 8);
+  uint64_t count = 0;
+  std::memcpy(&count, bytes_.data() + kCountAt, sizeof count);  // little endian, like the whole format
+  return count;
 }
 
 void HyperLogLog::CacheCount(uint64_t count) { std::memcpy(bytes_.data() + kCountAt, &count, sizeof count); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "types/keyspace.h"
 
+#include <algorithm>
+
 #include "storage/rank_index.h"
 #include "storage/store.h"
 #include "types/events.h"
@@ -8,7 +10,45 @@
 namespace cairn {
 namespace {
 
-constexpr int kRandomKeyTries = 100;
+constexpr uint64_t kMostSkippedSlots = 16;
+// The most expired keys that a command deletes because it passed them in a Scan, so that it does not hold its thread
+// for long. The expiry thread deletes the others.
+constexpr int kMostNotedKeys = 256;
+
+// The slot of the first live key from this slot on.
+Result<std::optional<uint64_t>> NextSlot(Keyspace& keys, uint64_t slot) {
+  std::optional<uint64_t> found;
+  const auto take = [&](std::string_view key, const Record&) {
+    found = KeyPosition(key) >> 32;
+    return false;
+  };
+  TRY(keys.Scan(slot << 32, take));
+  return found;
+}
+
+// A random slot with live keys, or none. A node of a cluster has keys in a part of the slots only, so the draw is
+// repeated below a slot with none behind it. A slot behind a long gap would be drawn more often than others, so a draw
+// that falls into a gap skips some slots.
+Result<std::optional<uint64_t>> RandomSlot(Keyspace& keys, Random& random) {
+  const std::optional<uint64_t> first = TRY(NextSlot(keys, 0));
+  if (!first) return first;
+  uint64_t end = uint64_t{1} << 14;
+  while (end > *first) {
+    const uint64_t start = *first + random.Below(end - *first);
+    std::optional<uint64_t> slot = TRY(NextSlot(keys, start));
+    if (!slot) {
+      end = start;
+      continue;
+    }
+    if (*slot == start) return slot;
+    for (uint64_t skips = random.Below(kMostSkippedSlots); skips > 0; --skips) {
+      slot = TRY(NextSlot(keys, *slot + 1));
+      if (!slot) slot = first;
+    }
+    return slot;
+  }
+  return std::optional<uint64_t>();
+}
 
 }  // namespace
 
@@ -35,6 +75,16 @@ Result<KeyEntry> Keyspace::Find(const Key& key, Access access) {
     txn_.replicated_commands().NoteStaleKey(key.row().row(), txn_.databases().DatabaseOf(id_), emits_miss);
   }
   txn_.command().CountLookup(entry.exists_);
+  return entry;
+}
+
+Result<KeyEntry> Keyspace::FindReplaced(const Key& key, size_t new_bytes) {
+  if (new_bytes >= kLargeValueBytes && txn_.command().lane() == Lane::kFast) return Status::WouldWait();
+  KeyEntry entry = TRY(Find(key, Access::kPeek));
+  if (entry.payload().size() >= kLargeValueBytes) {
+    entry.record_.payload = {};
+    entry.row_ = RowRef();
+  }
   return entry;
 }
 
@@ -129,8 +179,7 @@ Status Keyspace::Write(const Key& key, const KeyEntry& entry, const RecordHeader
   if (!entry.exists_) EmitNew(key);
   scratch_.clear();
   AppendRecordHeader(scratch_, header);
-  scratch_.append(payload);
-  txn_.Put(key.row(), scratch_);
+  txn_.Put(key.row(), scratch_, payload);
   return Ok();
 }
 
@@ -175,45 +224,55 @@ Status Keyspace::Move(Keyspace& from, const Key& source, const KeyEntry& entry, 
 
 Result<uint64_t> Keyspace::Scan(uint64_t position, const std::function<bool(std::string_view, const Record&)>& visit) {
   constexpr uint64_t kEnd = uint64_t{1} << kPositionBits;
-  Cursor cursor = txn_.Scan(MakeKeyBound(id_, position), MakeKeyBound(id_, kEnd));
   bool wants_more = true;
-  uint64_t last = 0;
-  for (; cursor.Valid(); cursor.Next()) {
-    KeyRowParts parts;
-    if (!ParseKeyRow(cursor.row(), parts)) return Status::Corruption("key row: shorter than its head");
-    if (!wants_more && parts.position != last) return last + 1;
-    const Record record = TRY(DecodeRecord(cursor.value()));
-    if (IsExpired(record.header)) continue;
-    last = parts.position;
-    wants_more = visit(parts.key, record) && wants_more;
+  int notes_left = kMostNotedKeys;
+  // Visits the keys below `end`; 0: it has reached the end.
+  const auto scan_to = [&](uint64_t end) -> Result<uint64_t> {
+    Cursor cursor = txn_.Scan(MakeKeyBound(id_, position), MakeKeyBound(id_, end));
+    uint64_t last = 0;
+    for (; cursor.Valid(); cursor.Next()) {
+      KeyRowParts parts;
+      if (!ParseKeyRow(cursor.row(), parts)) return Status::Corruption("key row: shorter than its head");
+      if (!wants_more && parts.position != last) return last + 1;
+      const Record record = TRY(DecodeRecord(cursor.value()));
+      if (IsExpired(record.header)) {
+        if (notes_left-- > 0) {
+          txn_.replicated_commands().NoteStaleKey(cursor.row(), txn_.databases().DatabaseOf(id_), false);
+        }
+        continue;
+      }
+      last = parts.position;
+      wants_more = visit(parts.key, record) && wants_more;
+    }
+    TRY(cursor.TakeStatus());
+    return uint64_t{0};
+  };
+  const HiddenSlots& hidden = txn_.store().staging().hidden_slots();
+  if (!hidden.any() || txn_.reads_snapshot()) return scan_to(kEnd);
+  while (position < kEnd && wants_more) {
+    const int shown = hidden.Next(SlotOfPosition(position), false);
+    position = std::max(position, PositionOfSlot(shown));
+    const uint64_t end = PositionOfSlot(hidden.Next(shown, true));
+    if (const uint64_t next = position < kEnd ? TRY(scan_to(end)) : 0; next != 0) return next;
+    position = end;
   }
-  TRY(cursor.TakeStatus());
-  return uint64_t{0};
+  return position < kEnd ? position : 0;
 }
 
-// Picks a random position among the slots, then a random one within the slot found there. Keys that share a hash tag
-// are all in one slot; with a single choice only the first of them would ever be returned.
+// Picks a random slot, then a random position in it. Keys that share a hash tag are all in one slot; with a single
+// choice only the first of them would ever be returned.
 Result<std::optional<std::string>> Keyspace::RandomKey(Random& random) {
-  for (int tries = 0; tries < kRandomKeyTries; ++tries) {
-    std::optional<uint64_t> found;
-    const auto take_position = [&](std::string_view key, const Record&) {
-      found = KeyPosition(key);
-      return false;
-    };
-    TRY(Scan(random.Below(uint64_t{1} << 14) << 32, take_position));
-    if (!found) TRY(Scan(0, take_position));
-    if (!found) return std::optional<std::string>();
-    const uint64_t slot = *found >> 32;
-    std::vector<std::string> keys;
-    const auto take_key = [&](std::string_view key, const Record&) {
-      if (KeyPosition(key) >> 32 == slot) keys.emplace_back(key);
-      return false;
-    };
-    TRY(Scan(slot << 32 | (random.Next() & 0xffffffff), take_key));
-    if (keys.empty()) TRY(Scan(slot << 32, take_key));
-    if (!keys.empty()) return std::optional<std::string>(keys[random.Below(keys.size())]);
-  }
-  return std::optional<std::string>();
+  const std::optional<uint64_t> slot = TRY(RandomSlot(*this, random));
+  if (!slot) return std::optional<std::string>();
+  std::vector<std::string> keys;
+  const auto take = [&](std::string_view key, const Record&) {
+    if (KeyPosition(key) >> 32 == *slot) keys.emplace_back(key);
+    return false;
+  };
+  TRY(Scan(*slot << 32 | (random.Next() & 0xffffffff), take));
+  if (keys.empty()) TRY(Scan(*slot << 32, take));
+  if (keys.empty()) return std::optional<std::string>();
+  return std::optional<std::string>(keys[random.Below(keys.size())]);
 }
 
 }  // namespace cairn

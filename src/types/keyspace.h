@@ -89,6 +89,11 @@ class Keyspace {
   // The same, but returns the WRONGTYPE error for a key of another type.
   Result<KeyEntry> FindTyped(const Key& key, Type type);
 
+  // Finds a key whose value is about to be replaced by one of `new_bytes`, whatever it is. The entry has no payload if
+  // that is large, because it would be in memory beside the new value. kWouldWait if the new value is too large for the
+  // fast lane, before the old one is read.
+  Result<KeyEntry> FindReplaced(const Key& key, size_t new_bytes);
+
   // The entry that Find would return for a live key whose record is at hand, for example in Scan's visitor. The record
   // must outlive the entry.
   static Result<KeyEntry> EntryOf(const Record& record);
@@ -143,7 +148,7 @@ class Keyspace {
   const KeyspaceId id_;
   bool emits_misses_ = false;
   bool emits_new_ = true;
-  std::string scratch_;  // the record being written
+  std::string scratch_;  // the header of the record being written
 };
 
 }  // namespace cairn

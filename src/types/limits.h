@@ -27,6 +27,8 @@ struct Limits {
   std::atomic<int64_t> list_max_listpack_size{-2};    // entries, or -1..-5: 4, 8, 16, 32, 64 KB
   std::atomic<int64_t> stream_node_max_bytes{4096};   // per chunk; 0: only our own limit
   std::atomic<int64_t> stream_node_max_entries{100};  // per chunk; 0: only our own limit
+  std::atomic<int64_t> stream_idmp_duration_s{100};   // of a stream that starts to keep ids of producers
+  std::atomic<int64_t> stream_idmp_maxsize{100};      // ids of each of its producers
   std::atomic<int64_t> hll_sparse_max_bytes{3000};    // a larger HyperLogLog becomes dense
   std::atomic<int64_t> packed_max_bytes{128 * 1024};  // no packed value is larger, whatever the limits above
   // A hash or set beyond a limit of entries or of an element's length stays packed up to this size.

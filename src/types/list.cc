@@ -78,8 +78,12 @@ Status List::Repack(std::string packed, uint64_t count) {
   return Spread(TRY(Encode(rewritten_, count)));
 }
 
-Status List::Push(ListEnd end, std::span<const std::string_view> values) {
-  const EncodedItems items(values);
+Status List::Push(ListEnd end, const EncodedItems& items) {
+  if (chunks_ && count_ == 0) {  // Pop left its chunks, so the items need a new collection
+    chunks_.reset();
+    rewritten_ = std::string(kEmptyPackedList);
+    is_rewritten_ = true;
+  }
   if (!chunks_) {
     if (FitsPacked(count_ + items.count(), packed().size() + items.size_bytes())) {
       return Repack(ExtendPackedList(packed(), end, items, 0, items.count()), count_ + items.count());
@@ -134,9 +138,9 @@ Status List::KeepOnly(uint64_t start, uint64_t n) {
   return Ok();
 }
 
-Status List::ForEach(uint64_t start, uint64_t n, const ItemVisitor& visit) {
-  if (!chunks_) return ForEachItem(packed(), start, n, false, visit);
-  return chunks_->ForEach(start, n, false, count_, visit);
+Status List::ForEach(uint64_t start, uint64_t n, const ItemVisitor& visit, bool reverse) {
+  if (!chunks_) return ForEachItem(packed(), start, n, reverse, visit);
+  return chunks_->ForEach(reverse ? start + n - 1 : start, n, reverse, count_, visit);
 }
 
 Status List::Find(std::string_view value, ListEnd end, uint64_t max_items, const std::function<bool(uint64_t)>& visit) {

@@ -46,14 +46,16 @@ class List {
   uint64_t size() const { return count_; }
 
   // Pushes values one after another: at the head the last value ends up first.
-  Status Push(ListEnd end, std::span<const std::string_view> values);
+  Status Push(ListEnd end, std::span<const std::string_view> values) { return Push(end, EncodedItems(values)); }
+  Status Push(ListEnd end, const EncodedItems& items);
   // Pops `n` items from an end and calls visit for each, in that order. REQUIRES: n <= size().
   Status Pop(ListEnd end, uint64_t n, const ItemVisitor& visit);
   // Keeps only the `n` items from `start` on. REQUIRES: start + n <= size().
   Status Trim(uint64_t start, uint64_t n);
 
-  // Calls visit for `n` items from `start` on. REQUIRES: start + n <= size().
-  Status ForEach(uint64_t start, uint64_t n, const ItemVisitor& visit);
+  // Calls visit for `n` items from `start` on, the last of them first if `reverse`. `visit` may change other lists.
+  // REQUIRES: start + n <= size().
+  Status ForEach(uint64_t start, uint64_t n, const ItemVisitor& visit, bool reverse = false);
   // Calls visit(distance from `end`) for each item equal to `value`, nearest first, until it returns false. Looks only
   // at the `max_items` nearest items.
   Status Find(std::string_view value, ListEnd end, uint64_t max_items, const std::function<bool(uint64_t)>& visit);

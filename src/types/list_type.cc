@@ -116,6 +116,7 @@ const ValueType kListType = {
     .name = "list",
     .redis_number = 1,
     .encoding_name = EncodingName,
+    .sizes_name = "lists_items",
     .row_bytes = RowBytes,
     .add_to_digest = AddToDigest,
     .save = Save,

@@ -33,7 +33,8 @@ bool AreDistinct(const RdbItems& items, size_t step) {
 
 }  // namespace
 
-// Keeps what describes the value as a whole: its type, its earliest time, and everything of a stream but the entries.
+// Keeps what describes the value as a whole: its type, its earliest time, its size, the header of a filter, and
+// everything of a stream but the entries.
 void RdbValue::DropParts() {
   items = RdbItems();
   scores.clear();

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -43,10 +44,14 @@ struct RdbValue {
   // The expiry time of each field of a hash, kNoExpiry for a field without one. Empty: no field expires.
   std::vector<int64_t> deadlines;
   int64_t earliest_ms = 0;            // kHashWithTimes: the base of the deadlines
+  uint64_t cells_bytes = 0;           // of a sketch: the size of its cells
   std::unique_ptr<RdbStream> stream;  // of a stream, which has no items
+  // Of a filter: its header, and the length of its bytes. Its items are pieces of these: offset, text, offset, text ...
+  std::string head;
+  uint64_t length = 0;
 
   // Returns whether a collection has no elements. Redis has no such keys, but some of its versions wrote them to files.
-  bool IsOfNothing() const { return items.empty() && stream == nullptr; }
+  bool IsOfNothing() const { return items.empty() && stream == nullptr && head.empty(); }
   PackRule pack_rule() const { return was_packed ? PackRule::kCountOnly : PackRule::kAllLimits; }
   void DropParts();
 };

@@ -81,6 +81,7 @@ const ValueType kSetType = {
     .name = "set",
     .redis_number = 2,
     .encoding_name = EncodingName,
+    .sizes_name = "sets_items",
     .add_to_digest = AddToDigest,
     .save = Save,
     .load = Load,

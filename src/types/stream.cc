@@ -32,6 +32,15 @@ Result<StreamState> DecodeStreamState(const SpreadPayload& payload) {
     return BadRecord();
   }
   state.next_group = static_cast<uint32_t>(next_group);
+  if (in.empty()) return state;
+  StreamIdempotence& kept = state.idempotence;
+  uint64_t next_producer;
+  if (!ReadVarint(in, kept.duration_s) || !ReadVarint(in, kept.most_ids) || !ReadVarint(in, kept.added) ||
+      !ReadVarint(in, kept.duplicates) || !ReadVarint(in, kept.producers) || !ReadVarint(in, next_producer) ||
+      !ReadVarint(in, kept.sweep_at) || next_producer > UINT32_MAX || kept.duration_s > kept.kMostDurationS) {
+    return BadRecord();
+  }
+  kept.next_producer = static_cast<uint32_t>(next_producer);
   return state;
 }
 
@@ -46,6 +55,15 @@ void AppendStreamState(std::string& payload, CollectionId id, const StreamState&
   AppendVarint(payload, state.chunks);
   AppendVarint(payload, state.groups);
   AppendVarint(payload, state.next_group);
+  const StreamIdempotence& kept = state.idempotence;
+  if (kept == StreamIdempotence()) return;
+  AppendVarint(payload, kept.duration_s);
+  AppendVarint(payload, kept.most_ids);
+  AppendVarint(payload, kept.added);
+  AppendVarint(payload, kept.duplicates);
+  AppendVarint(payload, kept.producers);
+  AppendVarint(payload, kept.next_producer);
+  AppendVarint(payload, kept.sweep_at);
 }
 
 Status Stream::Open() { return Open(TRY(keys_->FindTyped(*key_, Type::kStream))); }

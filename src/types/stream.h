@@ -30,6 +30,22 @@
 
 namespace cairn {
 
+// How the stream recognizes entries that were added already (types/stream_producers.h).
+struct StreamIdempotence {
+  static constexpr uint64_t kMostDurationS = 86400;
+  static constexpr uint64_t kMostIds = 10000;
+
+  uint64_t duration_s = 100;   // how long an id is kept
+  uint64_t most_ids = 100;     // of each producer
+  uint64_t added = 0;          // entries added with an id, ever
+  uint64_t duplicates = 0;     // entries not added again, ever
+  uint64_t producers = 0;      // rows of producers
+  uint32_t next_producer = 0;  // the number of the next new producer
+  uint64_t sweep_at = 0;       // with as many producers, a new one deletes the expired ones
+
+  bool operator==(const StreamIdempotence&) const = default;
+};
+
 // The state in a stream's record.
 struct StreamState {
   uint64_t count = 0;          // of entries
@@ -42,6 +58,7 @@ struct StreamState {
   uint64_t chunks = 0;
   uint64_t groups = 0;
   uint32_t next_group = 0;  // the number of the next new group
+  StreamIdempotence idempotence;
 };
 
 // The state in the payload of a stream's record. kCorruption if it is cut short.

@@ -59,6 +59,72 @@ RowKey StreamRows::Owned(uint32_t group, uint32_t consumer, StreamId entry) cons
   return row;
 }
 
+RowKey StreamRows::Timed(uint32_t group, int64_t time, StreamId entry) const {
+  RowKey row = MakeCollectionStart(Space::kScores, id, stripe);
+  row.push_back('t');
+  AppendU32(row, group);
+  AppendU64(row, OrderedFromInt64(time));
+  AppendFixed(row, entry);
+  return row;
+}
+
+RowKey StreamRows::Producer(std::string_view name) const {
+  RowKey row = MakeCollectionStart(Space::kScores, id, stripe);
+  row.push_back('r');
+  row.append(name);
+  return row;
+}
+
+RowKey StreamRows::AllProduced() const {
+  RowKey row = MakeCollectionStart(Space::kScores, id, stripe);
+  row.push_back('i');
+  return row;
+}
+
+RowKey StreamRows::Produced(uint32_t producer, std::string_view iid) const {
+  RowKey row = AllProduced();
+  AppendU32(row, producer);
+  row.append(iid);
+  return row;
+}
+
+RowKey StreamRows::AllProducedAt() const {
+  RowKey row = MakeCollectionStart(Space::kScores, id, stripe);
+  row.push_back('o');
+  return row;
+}
+
+RowKey StreamRows::ProducedAtStart(uint32_t producer) const {
+  RowKey row = AllProducedAt();
+  AppendU32(row, producer);
+  return row;
+}
+
+RowKey StreamRows::ProducedAt(uint32_t producer, StreamId entry) const {
+  RowKey row = ProducedAtStart(producer);
+  AppendFixed(row, entry);
+  return row;
+}
+
+RowKey EndOfRows(const RowKey& prefix) {
+  RowKey end(prefix.space(), prefix.stripe());
+  std::string bytes(prefix.row());
+  while (static_cast<unsigned char>(bytes.back()) == 0xff) bytes.pop_back();
+  ++bytes.back();
+  end.append(bytes);
+  return end;
+}
+
+Status DeleteRows(Transaction& txn, const RowKey& prefix) {
+  Cursor cursor = txn.Scan(prefix, EndOfRows(prefix));
+  for (; cursor.Valid(); cursor.Next()) {
+    RowKey row(prefix.space(), prefix.stripe());
+    row.append(cursor.row());
+    txn.Delete(row);
+  }
+  return cursor.TakeStatus();
+}
+
 bool ReadIdAtEnd(std::string_view row, StreamId& id) {
   if (row.size() < kIdBytes) return false;
   row.remove_prefix(row.size() - kIdBytes);

@@ -7,9 +7,13 @@
 //              id:u64 'c' group:u32 name                          a consumer
 //              id:u64 'p' group:u32 ms:u64 seq:u64                an entry that is pending
 //              id:u64 'q' group:u32 consumer:u32 ms:u64 seq:u64   the same by its consumer, empty
+//              id:u64 't' group:u32 time:i64 ms:u64 seq:u64       the same by its delivery time (ordered i64), empty
+//              id:u64 'r' producer                                a producer of entries
+//              id:u64 'i' number:u32 id                           an id of a producer
+//              id:u64 'o' number:u32 ms:u64 seq:u64               the same by its entry
 //
-// The rows of groups are in the scores space, so a walk over chunks never meets them. types/stream_group.h defines
-// their values.
+// The rows of groups and producers are in the scores space, so a walk over chunks never meets them.
+// types/stream_group.h and types/stream_producers.h define their values.
 //
 // Thread: that of the transaction.
 #pragma once
@@ -34,7 +38,19 @@ struct StreamRows {
   RowKey Consumer(uint32_t group, std::string_view name) const;
   RowKey Pending(uint32_t group, StreamId id) const;
   RowKey Owned(uint32_t group, uint32_t consumer, StreamId id) const;
+  RowKey Timed(uint32_t group, int64_t time, StreamId id) const;
+  RowKey Producer(std::string_view name) const;
+  RowKey Produced(uint32_t producer, std::string_view id) const;
+  RowKey ProducedAt(uint32_t producer, StreamId entry) const;
+  RowKey ProducedAtStart(uint32_t producer) const;  // the common prefix of ProducedAt
+  RowKey AllProduced() const;                       // the common prefixes for all producers
+  RowKey AllProducedAt() const;
 };
+
+// The end of the range of rows that start with `prefix`.
+RowKey EndOfRows(const RowKey& prefix);
+// Deletes the rows that start with `prefix`.
+Status DeleteRows(Transaction& txn, const RowKey& prefix);
 
 // Reads the id at the end of a row key. Returns false if the key is too short.
 bool ReadIdAtEnd(std::string_view row, StreamId& id);

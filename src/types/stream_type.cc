@@ -14,6 +14,7 @@
 #include "types/stream.h"
 #include "types/stream_filler.h"
 #include "types/stream_group.h"
+#include "types/stream_producers.h"
 #include "types/value_types.h"
 
 namespace cairn {
@@ -47,28 +48,80 @@ void SaveRawId(StreamId id, RdbWriter& writer) {
   writer.Raw(bytes);
 }
 
-Status SaveGroup(const StreamGroup& group, RdbWriter& writer) {
+Status SaveConsumers(RdbType type, const StreamGroup& group,
+                     const std::map<std::string, std::vector<StreamId>, std::less<>>& owned, RdbWriter& writer) {
+  writer.Length(group.consumers());
+  return group.ForEachConsumer([&](const StreamConsumer& consumer) -> Result<bool> {
+    writer.Text(consumer.name);
+    writer.Fixed64(consumer.seen_ms);
+    if (type != RdbType::kStreamListpacks2) writer.Fixed64(consumer.active_ms);
+    const auto found = owned.find(consumer.name);
+    writer.Length(found == owned.end() ? 0 : found->second.size());
+    if (found == owned.end()) return true;
+    for (const StreamId id : found->second) SaveRawId(id, writer);
+    return true;
+  });
+}
+
+Status SaveGroup(RdbType type, const StreamGroup& group, RdbWriter& writer) {
   writer.Text(group.name());
   SaveId(group.last_id(), writer);
   writer.Length(static_cast<uint64_t>(group.entries_read()));
   std::map<std::string, std::vector<StreamId>, std::less<>> owned;
+  std::map<uint64_t, StreamId> nacked;
   writer.Length(group.pending());
   TRY(group.ForEachPending({}, kLastStreamId, [&](const PendingEntry& entry) -> Result<bool> {
     SaveRawId(entry.id, writer);
     writer.Fixed64(entry.delivered_ms);
     writer.Length(entry.deliveries);
-    owned[entry.consumer].push_back(entry.id);
+    if (entry.nacked) {
+      nacked[*entry.nacked] = entry.id;
+    } else {
+      owned[entry.consumer].push_back(entry.id);
+    }
     return true;
   }));
-  writer.Length(group.consumers());
-  return group.ForEachConsumer([&](const StreamConsumer& consumer) -> Result<bool> {
-    writer.Text(consumer.name);
-    writer.Fixed64(consumer.seen_ms);
-    const std::vector<StreamId>& ids = owned[consumer.name];
-    writer.Length(ids.size());
-    for (const StreamId id : ids) SaveRawId(id, writer);
+  TRY(SaveConsumers(type, group, owned, writer));
+  if (type != RdbType::kStreamListpacks5) return Ok();
+  writer.Length(nacked.size());
+  for (const auto& [place, id] : nacked) SaveRawId(id, writer);
+  return Ok();
+}
+
+Status SaveIdempotence(Stream& stream, RdbWriter& writer) {
+  StreamIdempotence& kept = stream.state().idempotence;
+  std::map<std::string, std::vector<std::pair<std::string, StreamId>>, std::less<>> producers;
+  const StreamProducers reader(stream.txn(), stream.rows(), kept);
+  TRY(reader.ForEach(stream.txn().command().now_ms(), [&](auto producer, auto id, StreamId entry) -> Result<bool> {
+    producers[std::string(producer)].emplace_back(id, entry);
     return true;
-  });
+  }));
+  writer.Length(kept.duration_s);
+  writer.Length(kept.most_ids);
+  writer.Length(producers.size());
+  for (const auto& [name, ids] : producers) {
+    writer.Text(name);
+    writer.Length(ids.size());
+    for (const auto& [id, entry] : ids) {
+      writer.Text(id);
+      SaveId(entry, writer);
+    }
+  }
+  writer.Length(kept.added);
+  writer.Length(kept.duplicates);
+  return Ok();
+}
+
+// The oldest type that holds the stream: the last two are those of Redis 8.6 and 8.8.
+Result<RdbType> TypeOf(const Stream& stream) {
+  bool has_nacked = false;
+  TRY(StreamGroup::ForEach(stream, [&](const StreamGroup& group) -> Result<bool> {
+    has_nacked = group.nacked() > 0;
+    return !has_nacked;
+  }));
+  if (has_nacked) return RdbType::kStreamListpacks5;
+  const bool is_plain = stream.state().idempotence == StreamIdempotence();
+  return is_plain ? RdbType::kStreamListpacks2 : RdbType::kStreamListpacks4;
 }
 
 // Adds the stream's entries to `nodes` until they hold `most_bytes`.
@@ -108,7 +161,8 @@ Status SaveNodes(const Stream& stream, const Limits& limits, RdbWriter& writer) 
 Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
   Stream stream(keys, key);
   TRY(stream.Open(std::move(entry)));
-  writer.Type(RdbType::kStreamListpacks2);
+  const RdbType type = TRY(TypeOf(stream));
+  writer.Type(type);
   TRY(SaveNodes(stream, keys.limits(), writer));
   const StreamState& state = stream.state();
   writer.Length(state.count);
@@ -117,10 +171,11 @@ Status Save(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
   SaveId(state.max_deleted_id, writer);
   writer.Length(state.entries_added);
   writer.Length(state.groups);
-  return StreamGroup::ForEach(stream, [&writer](const StreamGroup& group) -> Result<bool> {
-    TRY(SaveGroup(group, writer));
+  TRY(StreamGroup::ForEach(stream, [&](const StreamGroup& group) -> Result<bool> {
+    TRY(SaveGroup(type, group, writer));
     return true;
-  });
+  }));
+  return type == RdbType::kStreamListpacks2 ? Ok() : SaveIdempotence(stream, writer);
 }
 
 Status LoadGroup(Stream& stream, const RdbStream& value, const RdbStream::Group& read) {
@@ -132,6 +187,7 @@ Status LoadGroup(Stream& stream, const RdbStream& value, const RdbStream::Group&
     consumer->active_ms = each.active_ms;
     for (const PendingEntry& entry : each.pending) TRY(group.Assign(*consumer, entry));
   }
+  for (const PendingEntry& entry : read.nacked) TRY(group.Nack(entry));
   group.Save();
   return Ok();
 }
@@ -150,13 +206,27 @@ void AddEntries(Stream& stream, const RdbStream& value) {
   filler.Finish();
 }
 
+Status LoadIdempotence(Stream& stream, const RdbStream::Idempotence& read) {
+  if (read.duration_s == 0) return Ok();
+  StreamIdempotence& kept = stream.state().idempotence;
+  kept.duration_s = read.duration_s;
+  kept.most_ids = read.most_ids;
+  StreamProducers producers(stream.txn(), stream.rows(), kept);
+  for (const RdbStream::Producer& producer : read.producers) {
+    for (const auto& [id, entry] : producer.ids) TRY(producers.Add(producer.name, id, entry, /*now_ms=*/0));
+  }
+  kept.added = read.added;
+  kept.duplicates = read.duplicates;
+  return Ok();
+}
+
 // Stores the stream's state after all of its entries have been read.
 Status Finish(Stream& stream, const RdbStream& value) {
   stream.state().last_id = value.last_id();
   stream.state().max_deleted_id = value.max_deleted_id();
   stream.state().entries_added = value.entries_added();
   for (const RdbStream::Group& group : value.groups()) TRY(LoadGroup(stream, value, group));
-  return Ok();
+  return LoadIdempotence(stream, value.idempotence());
 }
 
 // After each piece the stream is complete with the entries so far, including the owner row: compaction drops chunks

@@ -26,6 +26,8 @@ namespace cairn {
 // The defaults for most types.
 inline Result<int64_t> OneReference(const KeyEntry&) { return int64_t{1}; }
 inline Result<uint64_t> PayloadSize(const KeyEntry& entry) { return entry.payload().size(); }
+// The number of elements of a collection.
+Result<uint64_t> ElementCount(const KeyEntry& entry);
 
 // Every function REQUIRES that the entry exists, is of this type, and was found under `key`.
 struct ValueType {
@@ -39,6 +41,9 @@ struct ValueType {
   Result<int64_t> (*references)(const KeyEntry& entry) = OneReference;
   // A lower bound of the bytes that DUMP reads; DEBUG OBJECT shows it.
   Result<uint64_t> (*size)(const KeyEntry& entry) = PayloadSize;
+  // INFO keysizes: the last part of the field's name, and the size that it counts. Empty: the type is not counted.
+  std::string_view sizes_name = {};
+  Result<uint64_t> (*length)(const KeyEntry& entry) = ElementCount;
   // MEMORY USAGE: the bytes of a spread value's rows, estimated from the first `samples` rows; 0: from all.
   Result<uint64_t> (*row_bytes)(Transaction& txn, const Key& key, const KeyEntry& entry,
                                 uint64_t samples) = EstimateElements;

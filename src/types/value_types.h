@@ -20,6 +20,11 @@ extern const ValueType kZsetType;
 extern const ValueType kHashType;
 extern const ValueType kStreamType;
 extern const ValueType kJsonType;
+extern const ValueType kBloomType;
+extern const ValueType kCuckooType;
+extern const ValueType kCountMinType;
+extern const ValueType kTopKType;
+extern const ValueType kTDigestType;
 
 // In the order of Type.
 std::span<const ValueType* const> ValueTypes();

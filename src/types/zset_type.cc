@@ -128,6 +128,7 @@ const ValueType kZsetType = {
     .name = "zset",
     .redis_number = 3,
     .encoding_name = EncodingName,
+    .sizes_name = "zsets_items",
     .row_bytes = RowBytes,
     .has_scores = true,
     .add_to_digest = AddToDigest,

@@ -130,6 +130,14 @@ TEST_F(Rules, ADescriptionMakesTheSameUser) {
   EXPECT_EQ(from_file.Lines(), users_.Lines());
 }
 
+// A pattern with a quote made a configuration file that no server could load after CONFIG REWRITE.
+TEST_F(Rules, LinesOfTheConfigurationFileAreQuoted) {
+  ASSERT_TRUE(Set("a", {"on", "~it's", "&\"c"}).ok());
+  Users again(SomeCommands(), pubsub_default_);
+  ASSERT_TRUE(again.LoadLines(users_.QuotedLines()).ok());
+  EXPECT_EQ(again.Find("a")->rules()->Describe(), Described("a"));
+}
+
 TEST_F(Rules, Passwords) {
   ASSERT_TRUE(Set("a", {"on", ">pw", ">other", "<other"}).ok());
   const auto user = users_.Find("a");

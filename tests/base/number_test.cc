@@ -50,6 +50,7 @@ TEST_F(NumberTest, DoublesAreShownAsTheirRedisDoes) {
     EXPECT_EQ(FormatDouble(shown.value), shown.shortest);
     SetDoubleFormat(DoubleFormat::k17Digits);
     EXPECT_EQ(FormatDouble(shown.value), shown.digits17);
+    EXPECT_EQ(FormatDouble(shown.value, DoubleFormat::kShortest), shown.shortest);
   }
 }
 

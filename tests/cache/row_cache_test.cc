@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
+#include "base/clock.h"
 #include "storage/overlay.h"
 #include "storage/store_fixture.h"
 
@@ -261,6 +263,28 @@ TEST(RowCache, AnOverwrittenRowKeepsItsMemoryUseAndFrequency) {
     EXPECT_EQ(cache.IdleSeconds("k", kNow + 11), 10);
   }
   EXPECT_EQ(cache.usage(), usage);
+}
+
+// Evictions from the disk are chosen by these times.
+TEST(RowCache, RemembersTheLastUseOfRowsThatLeft) {
+  RowCache cache(1 << 20);
+  cache.RememberUses(true);
+  const int64_t start_s = WallMs() / 1000;
+  const std::string value(200, 'v');
+  constexpr int64_t kRows = 12'000;  // three times as many as the cache holds
+  for (int64_t row = 0; row < kRows; ++row) {
+    const std::string name = std::to_string(row);
+    cache.Insert(name, Overlay::HashOf(name), value, start_s + row);
+  }
+  EXPECT_LE(cache.usage(), size_t{1} << 20);
+  int64_t wrong = 0;
+  for (int64_t row = 0; row < kRows; ++row) {
+    const int64_t idle = cache.IdleSeconds(std::to_string(row), start_s + kRows);
+    wrong += std::abs(idle - (kRows - row)) > kRows / 10;
+  }
+  EXPECT_LT(wrong, kRows / 20);
+  cache.RememberUses(false);
+  EXPECT_EQ(cache.IdleSeconds("0", start_s + kRows), kRows);
 }
 
 TEST(RowCache, ErasesDeadRowsWhileItGrows) {

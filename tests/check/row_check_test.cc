@@ -108,6 +108,20 @@ TEST_F(RowCheckTest, GarbageIsNoDamage) {
   EXPECT_EQ(Salvaged(), 1u);
 }
 
+// A power loss may take everything that was written to a new directory, and then no row is missing.
+TEST_F(RowCheckTest, OnlyADirectoryWithRowsNeedsARowThatNamesItsFormat) {
+  for (const bool has_rows : {false, true}) {
+    const std::string dir = folder_ + (has_rows ? "/unnamed" : "/empty");
+    RowLoader loader;
+    ASSERT_TRUE(loader.Open(dir).ok());
+    if (has_rows) ASSERT_TRUE(loader.Put(Space::kMeta, kDatabasesRow, EncodeDatabases({kLive}, kLive + 1)).ok());
+    ASSERT_TRUE(loader.Finish().ok());
+    const std::string output = Check(dir);
+    EXPECT_EQ(output.find("Meta row format is missing") != std::string::npos, has_rows) << output;
+    EXPECT_EQ(output.find("Damage") != std::string::npos, has_rows) << output;
+  }
+}
+
 TEST_F(RowCheckTest, ARecordThatDoesNotDecodeIsNamed) {
   PutString("k");
   Put(Space::kKeys, MakeKeyRow(kLive, "b\nd").row(), "\x77\x77");

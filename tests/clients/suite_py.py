@@ -60,6 +60,26 @@ def run(command, skipped, report):
     return read_results(report)
 
 
+def run_modules(command, skipped, report, files, options=()):
+    """Runs the files of tests of modules' commands in both protocols; returns {test: (passed, message)}."""
+    results = {}
+    left_out = [word for name in skipped for word in ("--deselect", name)]
+    for protocol in (2, 3):
+        with Server(command=command) as server:
+            url = f"redis://localhost:{server.port}/0"
+            subprocess.run(
+                [str(TARGET / "venv" / "bin" / "python"), "-m", "pytest", "-q", "-m", "redismod",
+                 f"--redis-url={url}", f"--redis-mod-url={url}", f"--protocol={protocol}",
+                 "--timeout=60", "-p", "no:cacheprovider", "-p", "no:warnings",
+                 f"--junitxml={TARGET / report}", *options, *left_out, *files],
+                cwd=TARGET / f"redis-{VERSION}", timeout=LIMIT_S, check=False,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )
+        found = read_results(report)
+        results |= {f"{name} (RESP{protocol})": result for name, result in found.items()}
+    return results
+
+
 def read_results(report):
     """The tests that ran, by their full names."""
     results = {}

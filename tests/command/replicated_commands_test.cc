@@ -151,6 +151,27 @@ TEST_F(ReplicatedCommands, AChoiceAmongKeysBecomesTheChosenKey) {
   EXPECT_EQ(Replicated("ZMPOP 2 none z MAX COUNT 9"), "ZPOPMAX z 2");
 }
 
+// Replicas of Redis 7.0 have neither LMOVEM nor BLMOVEM.
+TEST_F(ReplicatedCommands, AMoveOfManyElementsBecomesPushesAndAPop) {
+  Run("RPUSH l a b c d e f g h");
+  EXPECT_EQ(Replicated("LMOVEM l m LEFT RIGHT"), "LMOVE l m LEFT RIGHT");
+  EXPECT_EQ(Replicated("BLMOVEM l m RIGHT LEFT 0 COUNT 1 OBO"), "LMOVE l m RIGHT LEFT");
+  EXPECT_EQ(Replicated("LMOVEM l m LEFT LEFT COUNT 2 BULK"), "[LPUSH m c b | LPOP l 2]");
+  EXPECT_EQ(Replicated("BLMOVEM l m RIGHT RIGHT 0 EXACTLY 2 OBO"), "[RPUSH m g f | RPOP l 2]");
+  EXPECT_EQ(Replicated("LMOVEM l m LEFT LEFT EXACTLY 3 BULK"), "");
+  EXPECT_EQ(Replicated("LMOVEM m m LEFT RIGHT COUNT 2 OBO"), "[RPUSH m b c | LPOP m 2]");
+  EXPECT_EQ(Replicated("LMOVEM m m LEFT LEFT COUNT 2 OBO"), "[LPOP m 2 | LPUSH m h a]");
+}
+
+// A list that is emptied in between would lose its expiry on the replica.
+TEST_F(ReplicatedCommands, AReversedListIsNeverEmptyOnAReplica) {
+  Run("RPUSH l a b c");
+  EXPECT_EQ(Replicated("LMOVEM l l LEFT LEFT COUNT 9 OBO"), "[LPUSH l a b c | LTRIM l 0 2]");
+  EXPECT_EQ(Replicated("LMOVEM l l RIGHT RIGHT COUNT 9 OBO"), "[RPUSH l a b c | LTRIM l -3 -1]");
+  EXPECT_EQ(Replicated("LMOVEM l l RIGHT LEFT COUNT 9 OBO"), "");
+  EXPECT_EQ(Replicated("LMOVEM l l LEFT LEFT COUNT 2 BULK"), "");
+}
+
 TEST_F(ReplicatedCommands, PlacesBecomeScores) {
   EXPECT_EQ(Replicated("GEOADD g NX 13.361389 38.115556 Palermo"), "ZADD g NX 3479099956230698 Palermo");
 }
@@ -166,7 +187,17 @@ TEST_F(ReplicatedCommands, StreamEntriesHaveTheirIds) {
             "XGROUP SETID s g 6-1 ENTRIESREAD 2]");
   EXPECT_EQ(Replicated("XCLAIM s g c 0 6-1"), "XCLAIM s g c 0 6-1 TIME MS RETRYCOUNT 2 FORCE JUSTID LASTID 6-1");
   EXPECT_EQ(Replicated("XREADGROUP GROUP g c STREAMS s 0"), "");
+  EXPECT_EQ(Replicated("XREADGROUP GROUP g c CLAIM 0 COUNT 1 STREAMS s >"),
+            "XCLAIM s g c 0 6-1 TIME MS RETRYCOUNT 4 FORCE JUSTID LASTID 6-1");
+  EXPECT_EQ(Replicated("XREADGROUP GROUP g c CLAIM 1000000 STREAMS s >"),
+            "[XCLAIM s g c 0 7-1 TIME MS RETRYCOUNT 1 FORCE JUSTID LASTID 7-1 | XGROUP SETID s g 7-1 ENTRIESREAD 3]");
+  EXPECT_EQ(Replicated("XREADGROUP GROUP g c CLAIM 1000000 STREAMS s >"), "");
+  EXPECT_EQ(Replicated("XNACK s g SILENT IDS 2 6-1 9-9"), "XNACK s g FAIL RETRYCOUNT 3 FORCE IDS 1 6-1");
   EXPECT_EQ(Replicated("XACK s g 6-1"), "XACK s g 6-1");
+  const std::string added = Replicated("XADD t IDMP p i MAXLEN ~ 5 * f v");
+  EXPECT_TRUE(added.starts_with("XADD t IDMP p i MAXLEN = 1 1") && added.ends_with("-0 f v")) << added;
+  EXPECT_EQ(Replicated("XADD t IDMP p i * f v"), "");
+  EXPECT_EQ(Replicated({"XCFGSET t IDMP-MAXSIZE 100", "XCFGSET t IDMP-MAXSIZE 5"}), "XCFGSET t IDMP-MAXSIZE 5");
 }
 
 TEST_F(ReplicatedCommands, ATransactionIsAGroup) {

@@ -58,7 +58,8 @@ FIRST_PORTS, PORTS = range(20000, 30000, 1000), 1000  # other runs may use some 
 class SuiteServers:
     """Servers that the suite starts and stops; it searches free ports itself."""
 
-    def __init__(self, tree, command):
+    def __init__(self, tree, command, first_ports=FIRST_PORTS):
+        self.first_ports = first_ports
         starter = tree / "src" / "redis-server"
         starter.write_text(STARTER)
         starter.chmod(0o755)
@@ -70,7 +71,7 @@ class SuiteServers:
 
     def where(self):
         """The suite's options."""
-        return ["--baseport", str(random.choice(FIRST_PORTS)), "--portcount", str(PORTS)]
+        return ["--baseport", str(random.choice(self.first_ports)), "--portcount", str(PORTS)]
 
     def prepare(self):
         """Does nothing: each file starts its own servers."""

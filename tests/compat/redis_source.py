@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fetches Redis's own test suite: Debian's redis source package, unpacked below build/.
+"""Fetches Debian's source packages of Redis: that of the machine's own release for Redis's test suite, and that of
+Debian's newest suite for Redis 8.
 
 Most machines have only `deb` entries, so this makes a private apt configuration of them: the same entries as `deb-src`,
-with separate lists and archives. The system's apt is not changed, and root is not needed. The tree is fetched once; a
+with separate lists and archives. The system's apt is not changed, and root is not needed. A tree is fetched once; a
 marker file says that it is complete.
 """
 
+import dataclasses
 import os
 import pathlib
 import re
@@ -15,27 +17,51 @@ import subprocess
 UPSTREAM_VERSION = "7.0.15"
 
 
+@dataclasses.dataclass(frozen=True)
+class Release:
+    """A source package: the beginning of its upstream version, and the suite that has it if the machine's has not."""
+
+    version: str
+    suite: str | None = None
+
+
+REDIS_7 = Release(UPSTREAM_VERSION)
+REDIS_8 = Release("8.", "sid")
+
+
 class FetchError(Exception):
     """The source package is not available; the message says how to help."""
 
 
-def source_entries(text, one_line_format):
-    """The `deb` entries of an apt sources file as `deb-src` entries."""
+def source_entries(text, one_line_format, suite=None):
+    """The `deb` entries of an apt sources file as `deb-src` entries. With `suite`, they are Debian's entries with all
+    components `main` and that suite."""
     if one_line_format:
         lines = [line for line in text.splitlines() if re.match(r"deb\s", line)]
+        if suite:
+            lines = [re.sub(r"(\S+)(\s+main\b.*)$", suite + " main", line) for line in lines if is_debians(line)]
         return "".join(re.sub(r"^deb", "deb-src", line) + "\n" for line in lines)
+    if suite:
+        stanzas = [part for part in re.split(r"\n\s*\n", text) if is_debians(part)]
+        text = re.sub(r"(?mi)^Suites:.*$", f"Suites: {suite}", "\n\n".join(stanzas) + "\n")
     return re.sub(r"(?mi)^Types:.*$", "Types: deb-src", text)
 
 
-def write_private_sources(apt_dir, system_dir=pathlib.Path("/etc/apt")):
-    """Copies the system's entries into `apt_dir`/parts as deb-src entries."""
+def is_debians(entry):
+    """Whether an entry of apt's sources is the main archive of the machine's own Debian release."""
+    codename = re.search(r"(?m)^VERSION_CODENAME=(\S+)$", pathlib.Path("/etc/os-release").read_text("utf-8"))
+    return bool(codename) and bool(re.search(rf"\s{codename[1]}(\s|$)", entry)) and bool(re.search(r"\bmain\b", entry))
+
+
+def write_private_sources(apt_dir, suite=None, system_dir=pathlib.Path("/etc/apt")):
+    """Copies the system's entries into `apt_dir`/parts as deb-src entries, of `suite` if it is given."""
     parts = apt_dir / "parts"
     shutil.rmtree(parts, ignore_errors=True)
     parts.mkdir(parents=True)
     found = [system_dir / "sources.list", *sorted((system_dir / "sources.list.d").glob("*"))]
     for path in found:
         if path.is_file() and path.suffix in (".list", ".sources"):
-            entries = source_entries(path.read_text("utf-8"), path.suffix == ".list")
+            entries = source_entries(path.read_text("utf-8"), path.suffix == ".list", suite)
             (parts / path.name).write_text(entries, "utf-8")
 
 
@@ -53,14 +79,15 @@ def apt_options(apt_dir):
     return [word for name, value in pairs.items() for word in ("-o", f"{name}={value}")]
 
 
-def pick_version(listing):
-    """The version to fetch from the list of `apt-cache showsrc`: the newest of UPSTREAM_VERSION."""
+def pick_version(listing, wanted_version):
+    """The version to fetch from the list of `apt-cache showsrc`: the newest that begins with `wanted_version`."""
     versions = re.findall(r"(?m)^Version: (\S+)$", listing)
-    wanted = [v for v in versions if re.match(r"(\d+:)?" + re.escape(UPSTREAM_VERSION) + "-", v)]
+    exact = wanted_version if wanted_version.endswith(".") else wanted_version + "-"
+    wanted = [v for v in versions if re.match(r"(\d+:)?" + re.escape(exact), v)]
     if not wanted:
         raise FetchError(
             f"apt's sources have redis {versions or 'in no version'}, "
-            f"not {UPSTREAM_VERSION}: give a tree of it with --source-dir"
+            f"not {wanted_version}: give a tree of it with --source-dir"
         )
     newest = wanted[0]
     for version in wanted[1:]:
@@ -87,15 +114,15 @@ def run(command, **options):
     return done.stdout
 
 
-def fetch(cache_dir):
-    """The unpacked source tree in `cache_dir`, downloaded if it is missing."""
+def fetch(cache_dir, release=REDIS_7):
+    """The unpacked source tree of a release in `cache_dir`, downloaded if it is missing."""
     tree = cache_dir / "tree"
     marker = cache_dir / "complete"
     if marker.exists() and tree.is_dir():
         return tree
     apt_dir = cache_dir / "apt"
     cache_dir.mkdir(parents=True, exist_ok=True)
-    write_private_sources(apt_dir)
+    write_private_sources(apt_dir, release.suite)
     options = apt_options(apt_dir)
     subprocess.run(
         ["apt-get", *options, "update"],
@@ -103,7 +130,7 @@ def fetch(cache_dir):
         stderr=subprocess.DEVNULL,
         check=False,
     )  # entries without sources are ignored
-    version = pick_version(run(["apt-cache", *options, "showsrc", "redis"]))
+    version = pick_version(run(["apt-cache", *options, "showsrc", "redis"]), release.version)
     run(["apt-get", *options, "source", "--download-only", f"redis={version}"], cwd=cache_dir)
     shutil.rmtree(tree, ignore_errors=True)
     description = next(cache_dir.glob(f"redis_{version.partition(':')[2] or version}.dsc"))

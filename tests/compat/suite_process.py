@@ -54,30 +54,16 @@ class Silence(Exception):
     """The file reported no event for the longest time that one test may take."""
 
 
-class SuiteProcess:
-    """A tclsh running `unit`; iterate over `events()`, then `close()`.
+class TestProcess:
+    """A tclsh that runs a file and reports to a socket of this program: iterate over `events()`, then `close()`.
 
-    `where` are the suite's options that select its servers, `environment` is the environment of the processes.
-    `renews`: a failed test is followed by a new connection; this is for files that open no connections themselves.
-    """
+    `command` is a function of the port that it reports to. `environment` is that of the processes."""
 
-    def __init__(self, tree, unit, where, tags, skip_tests, log_path, environment=None, renews=True):
-        self.unit = unit
+    def __init__(self, tree, command, log_path, environment=None):
         self.listener = socket.create_server(("127.0.0.1", 0))
-        command = [
-            "tclsh",
-            "tests/test_helper.tcl",
-            *where,
-            "--durable",
-            "--tags",
-            " ".join("-" + tag for tag in tags),
-        ]
-        for name in skip_tests:
-            command += ["--skiptest", name]
-        command += ["--client", str(self.listener.getsockname()[1])]
         with open(log_path, "ab") as log:
             self.process = subprocess.Popen(
-                command,
+                command(self.listener.getsockname()[1]),
                 cwd=tree,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -89,23 +75,9 @@ class SuiteProcess:
             self.listener.settimeout(CONNECT_TIMEOUT_S)
             self.connection, _ = self.listener.accept()
             self.lines = self.connection.makefile("rb")
-            self._begin(REPORT + RENEW if renews else REPORT)
         except OSError:
             self.close()
             raise
-
-    def _begin(self, prelude):
-        self.connection.settimeout(CONNECT_TIMEOUT_S)
-        self.lines.readline()  # the length of the packet 'ready', which has no newline of its own
-        self._send("run_code", tcl_list("prelude", "prelude", prelude))
-        first = self.lines.readline()  # so 'ready' and the prelude's 'done' share a line
-        if b"done" not in first:
-            raise ConnectionError(f"the test client did not begin: {first!r}")
-        self._send("run", self.unit)
-
-    def _send(self, kind, text):
-        packet = tcl_list(kind, text).encode("ascii")
-        self.connection.sendall(b"%d\n%s" % (len(packet), packet))
 
     def events(self, silence_s):
         """Yields events until the file is done or the process ends; raises Silence after `silence_s()` without an
@@ -136,3 +108,36 @@ class SuiteProcess:
         for channel in ("connection", "listener"):
             if hasattr(self, channel):
                 getattr(self, channel).close()
+
+
+class SuiteProcess(TestProcess):
+    """A test client of the suite that runs `unit`.
+
+    `where` are the suite's options that select its servers. `renews`: a failed test is followed by a new connection;
+    this is for files that open no connections themselves.
+    """
+
+    def __init__(self, tree, unit, where, tags, skip_tests, log_path, environment=None, renews=True):
+        command = ["tclsh", "tests/test_helper.tcl", *where, "--durable", "--tags", " ".join("-" + tag for tag in tags)]
+        for name in skip_tests:
+            command += ["--skiptest", name]
+        super().__init__(tree, lambda port: [*command, "--client", str(port)], log_path, environment)
+        self.unit = unit
+        try:
+            self._begin(REPORT + RENEW if renews else REPORT)
+        except OSError:
+            self.close()
+            raise
+
+    def _begin(self, prelude):
+        self.connection.settimeout(CONNECT_TIMEOUT_S)
+        self.lines.readline()  # the length of the packet 'ready', which has no newline of its own
+        self._send("run_code", tcl_list("prelude", "prelude", prelude))
+        first = self.lines.readline()  # so 'ready' and the prelude's 'done' share a line
+        if b"done" not in first:
+            raise ConnectionError(f"the test client did not begin: {first!r}")
+        self._send("run", self.unit)
+
+    def _send(self, kind, text):
+        packet = tcl_list(kind, text).encode("ascii")
+        self.connection.sendall(b"%d\n%s" % (len(packet), packet))

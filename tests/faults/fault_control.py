@@ -9,6 +9,7 @@
         faults.arm("write", errno.ENOSPC, torn=True, count=5)   # one writes half, the next four fail
         faults.wait_fired()
         faults.disarm()
+        faults.shift_clock(-3600)                               # the wall clock jumps back by an hour
 
 A fault that is armed before the server starts also counts the calls of the start.
 """
@@ -50,6 +51,7 @@ class Control(ctypes.Structure):
         ("pattern", ctypes.c_char * PATTERN_SIZE),
         ("hit_pattern", ctypes.c_char * PATTERN_SIZE),
         ("last", ctypes.c_char * PATTERN_SIZE),
+        ("clock_shift_s", ctypes.c_int64),
     ]
 
 
@@ -126,6 +128,10 @@ class Faults:
     def disarm(self):
         """Lets all calls through again and ends a running delay. The counters are kept."""
         self._control.armed = 0
+
+    def shift_clock(self, seconds):
+        """The process sees a wall clock that is wrong by so many seconds, also after disarm()."""
+        self._control.clock_shift_s = seconds
 
     @property
     def seen(self):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A library for LD_PRELOAD that makes system calls on files fail, write less than asked, or wait.
+ * A library for LD_PRELOAD that makes system calls on files fail, write less than asked, or wait, and shifts the wall
+ * clock.
  *
  * The environment variable FAULT_CONTROL names a file that holds a struct Control. The library maps it, and so does
  * the test (fault_control.py has the same layout): the test writes which calls shall fail and arms the fault, before
@@ -27,6 +28,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,6 +74,7 @@ struct Control {
   char pattern[kPatternSize]; /* globs, separated by '|' */
   char hit_pattern[kPatternSize];
   char last[kPatternSize]; /* path of the last call that was hit */
+  int64_t clock_shift_s;   /* added to the wall clock, also while no fault is armed */
 };
 
 static struct Control* control;
@@ -84,6 +87,32 @@ __attribute__((constructor)) static void MapControl(void) {
   void* mapped = (void*)syscall(SYS_mmap, NULL, sizeof(struct Control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0L);
   syscall(SYS_close, fd);
   if (mapped != MAP_FAILED) __atomic_store_n(&control, mapped, __ATOMIC_RELEASE);
+}
+
+/* ---- the wall clock */
+
+int clock_gettime(clockid_t clock, struct timespec* now) {
+  const long result = syscall(SYS_clock_gettime, clock, now);
+  struct Control* c = __atomic_load_n(&control, __ATOMIC_ACQUIRE);
+  const int is_wall = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+  if (result == 0 && c != NULL && is_wall) now->tv_sec += __atomic_load_n(&c->clock_shift_s, __ATOMIC_RELAXED);
+  return (int)result;
+}
+
+time_t time(time_t* seconds) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (seconds != NULL) *seconds = now.tv_sec;
+  return now.tv_sec;
+}
+
+int gettimeofday(struct timeval* now, void* zone) {
+  struct timespec precise;
+  (void)zone;
+  clock_gettime(CLOCK_REALTIME, &precise);
+  now->tv_sec = precise.tv_sec;
+  now->tv_usec = precise.tv_nsec / 1000;
+  return 0;
 }
 
 /* ---- which calls are hit */

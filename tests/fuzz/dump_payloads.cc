@@ -10,9 +10,7 @@
 // and read again, and must have the same number of items. The printed seed reproduces a run.
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,64 +21,16 @@
 #include "isal.h"
 #include "rdb/dump_payload.h"
 #include "rdb/little_endian.h"
-#include "rdb/rdb_writer.h"
-#include "storage/store.h"
-#include "storage/transaction.h"
 #include "tests/fuzz/damage.h"
+#include "tests/fuzz/restorer.h"
 #include "tests/rdb/hex.h"
 #include "tests/rdb/rdb_corpus.h"
-#include "types/keyspace.h"
 #include "types/rdb_value.h"
 
 namespace cairn {
 namespace {
 
-constexpr uint64_t kMostTextBytes = 16 << 20;
 constexpr size_t kMostPayloadBytes = 64 << 10;
-constexpr uint64_t kCommitEvery = 200;
-
-// A store for accepted values, in a temporary directory.
-class Restorer {
- public:
-  explicit Restorer(std::string dir) : dir_(std::move(dir)) {
-    StoreOptions options;
-    options.dir = dir_;
-    options.budget = Budget::Of(64 << 20);
-    store_ = std::move(*Store::Open(options));
-    txn_ = std::make_unique<Transaction>(*store_, 0);
-  }
-  ~Restorer() {
-    txn_.reset();
-    store_.reset();
-    std::filesystem::remove_all(dir_);
-  }
-
-  // Stores the value and saves it again.
-  Result<std::string> There(const RdbValue& value) {
-    txn_->BeginCommand(Lane::kSlow, WallMs(), true);
-    Keyspace keys(*txn_, 0, limits_);
-    const Key key = keys.Name("key");
-    const uint32_t stripe = key.stripe();
-    TRY(txn_->Lock({&stripe, 1}));
-    TRY(LoadRdbValue(keys, key, TRY(keys.Find(key)), value));
-    std::string saved;
-    KeyEntry stored = TRY(keys.Find(key));
-    if (stored.exists()) {
-      RdbWriter writer(saved);
-      TRY(SaveRdbValue(keys, key, std::move(stored), writer));
-    }
-    TRY(txn_->FinishCommand());
-    if (++restored_ % kCommitEvery == 0) TRY(txn_->Commit(CommitMode::kWait));
-    return saved;
-  }
-
- private:
-  std::string dir_;
-  Limits limits_;
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<Transaction> txn_;
-  uint64_t restored_ = 0;
-};
 
 struct Totals {
   uint64_t by_footer = 0;  // refused
@@ -89,8 +39,6 @@ struct Totals {
   uint64_t failed = 0;
 };
 
-size_t ItemsOf(const RdbValue& value) { return value.stream ? value.stream->size() : value.items.size(); }
-
 // The error in the reader's result for a payload, or nothing.
 std::optional<std::string> Try(std::string_view payload, Restorer& restorer, Totals& totals) {
   const auto bytes = StripDumpFooter(payload);
@@ -98,21 +46,15 @@ std::optional<std::string> Try(std::string_view payload, Restorer& restorer, Tot
     ++totals.by_footer;
     return std::nullopt;
   }
-  RdbReader reader(bytes->bytes, kMostTextBytes, bytes->dialect);
+  RdbReader reader(bytes->bytes, Restorer::kMostTextBytes, bytes->dialect);
   const Result<RdbValue> value = ReadRdbValue(reader);
   if (!value.ok() || reader.left() > 0) {
     ++totals.as_no_value;
     return std::nullopt;
   }
   ++totals.accepted;
-  const Result<std::string> saved = restorer.There(*value);
-  if (!saved.ok()) return "cannot be stored: " + std::string(saved.status().text());
-  if (saved->empty()) return "leaves no key";
-  RdbReader again(*saved, kMostTextBytes);
-  const Result<RdbValue> back = ReadRdbValue(again);
-  if (!back.ok()) return "cannot be read again: " + std::string(back.status().text());
-  if (back->type != value->type || ItemsOf(*back) != ItemsOf(*value)) return "comes back as another value";
-  return std::nullopt;
+  std::string error = restorer.ErrorOf(*value);
+  return error.empty() ? std::nullopt : std::optional(std::move(error));
 }
 
 // Valid payloads without their footers, and the version of each.
@@ -148,9 +90,7 @@ Corpus ReadCorpus(const char* path) {
 }
 
 Totals Run(uint64_t count, uint64_t seed, const Corpus& corpus) {
-  std::string dir = std::filesystem::temp_directory_path() / "cairn-fuzz-XXXXXX";
-  if (mkdtemp(dir.data()) == nullptr) std::abort();
-  Restorer restorer(dir);
+  Restorer restorer;
   Random random(seed);
   Damage damage(random, corpus.values);
   Totals totals;

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -27,18 +27,13 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "command/busy_scripts.h"
-#include "command/conditions.h"
 #include "isal.h"
 #include "rdb/little_endian.h"
 #include "rdb/rdb_disk.h"
 #include "rdb/rdb_file.h"
-#include "replication/rdb_file_reader.h"
-#include "replication/rdb_file_writer.h"
-#include "script/library_store.h"
-#include "storage/store.h"
 #include "tests/fuzz/damage.h"
-#include "tests/rdb/rdb_corpus.h"
+#include "tests/fuzz/rdb_loader.h"
+#include "tests/rdb/rdb_file_corpus.h"
 
 namespace cairn {
 namespace {
@@ -46,97 +41,12 @@ namespace {
 constexpr unsigned kMostSeconds = 60;         // for one file, on a busy machine and with the sanitizer
 constexpr int64_t kMostNewBytes = 300 << 20;  // of memory, for one file of some 100 KB
 constexpr uint64_t kFilesPerStore = 1000;
-constexpr std::string_view kHead = "REDIS0015";
-constexpr std::string_view kValkeyHead = "VALKEY080";
-// A file of Redis 8.10: the names of two fields, and two hashes that have values for them.
-constexpr std::string_view kTemplates =
-    "f2 05 02 0166 0167 fe00 fb0200 1e 0161 0d 0d000000 0300 0501 0101 0201 ff 20 0162 05 c001 c002 ff";
-constexpr std::string_view kSlotInfo{"\xf4\x5c\xc5\x01\x00", 5};  // as written by Redis 7.4 and later in a cluster
-constexpr size_t kCrcBytes = 8;
 
 int64_t MostResidentBytes() {
   rusage used;
   getrusage(RUSAGE_SELF, &used);
   return used.ru_maxrss * 1024;
 }
-
-// A store that files are loaded into; each replaces the previous one.
-class Loader {
- public:
-  explicit Loader(std::string dir) : dir_(std::move(dir)) {
-    std::filesystem::remove_all(dir_);
-    std::filesystem::create_directories(dir_);
-    StoreOptions options;
-    options.dir = dir_;
-    options.budget = Budget::Of(64 << 20);
-    store_ = std::move(*Store::Open(options));
-    txn_ = std::make_unique<Transaction>(*store_, 0);
-  }
-
-  struct Loaded {
-    uint64_t keys = 0;
-    uint64_t end = 0;  // how far it was read
-  };
-
-  Result<Loaded> Load(const std::string& path, bool checksum) {
-    TRY(Empty());
-    RdbInputFile file;
-    TRY(file.Open(path));
-    RdbTarget target;
-    target.databases = store_->databases().size();
-    target.commit = CommitMode::kNoLog;
-    target.checksum = checksum;
-    target.keyspace = [&](int db) { return Keyspace(*txn_, db, limits_); };
-    RdbFileReader reader(*txn_, std::move(target), file.source());
-    TRY(reader.Load());
-    TRY(RestoreFunctions(reader.functions()));
-    return Loaded{reader.keys(), reader.position()};
-  }
-
-  // The keys as a file.
-  Result<std::string> Save() {
-    std::string bytes;
-    const std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(*store_));
-    RdbFileWriter writer(*txn_, *snapshot, limits_, options_, [&bytes](std::string_view more) {
-      bytes.append(more);
-      return Ok();
-    });
-    TRY(writer.Write());
-    return bytes;
-  }
-
- private:
-  Status Empty() {
-    txn_->BeginCommand(Lane::kSlow, WallMs(), false);
-    TRY(txn_->LockAll());
-    for (int db = 0; db < store_->databases().size(); ++db) TRY(txn_->databases().Replace(db));
-    TRY(txn_->FinishCommand());
-    return txn_->Commit(CommitMode::kNoLog);
-  }
-
-  Status RestoreFunctions(const std::vector<std::string>& codes) {
-    txn_->BeginCommand(Lane::kSlow, WallMs(), false);
-    Status status = LockLibraries(*txn_);
-    if (status.ok()) status = RestoreLibraries(scripting_, *txn_, codes, RestorePolicy::kFlush);
-    if (!status.ok()) {
-      txn_->AbandonCommand();
-      txn_->Discard();
-      return status;
-    }
-    TRY(txn_->FinishCommand());
-    return txn_->Commit(CommitMode::kNoLog);
-  }
-
-  const std::string dir_;
-  Limits limits_;
-  const RdbFileOptions options_;
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<Transaction> txn_;
-  const std::atomic<int64_t> busy_after_ms_{0};
-  BusyScripts busy_;
-  const Conditions conditions_;
-  Scripting scripting_{busy_after_ms_, busy_, conditions_, [] { return false; }, uint64_t{64} << 20};
-};
 
 struct Totals {
   uint64_t refused = 0;
@@ -154,20 +64,12 @@ void WriteFile(const std::string& path, std::string_view bytes) {
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-// The keys of a saved file: the header, which contains the time, and the checksum are cut off.
-std::string_view KeysOf(std::string_view saved) {
-  constexpr std::string_view kLastAux = "aof-base";
-  const size_t keys = saved.find(kLastAux);
-  if (keys == std::string_view::npos || saved.size() < keys + kCrcBytes) return {};
-  return saved.substr(keys, saved.size() - keys - kCrcBytes);
-}
-
 // Whether the file ends with the checksum of its bytes, or without one.
 bool HasItsChecksum(std::string_view bytes) {
-  const std::string_view body = bytes.substr(0, bytes.size() - kCrcBytes);
+  const std::string_view body = bytes.substr(0, bytes.size() - kRdbCrcBytes);
   std::string expected;
-  AppendLittle(expected, isal::Crc64Jones(body), kCrcBytes);
-  return bytes.ends_with(expected) || bytes.ends_with(std::string(kCrcBytes, '\0'));
+  AppendLittle(expected, isal::Crc64Jones(body), kRdbCrcBytes);
+  return bytes.ends_with(expected) || bytes.ends_with(std::string(kRdbCrcBytes, '\0'));
 }
 
 // The bytes between header and checksum of files, and the header of each.
@@ -189,7 +91,7 @@ class Trial {
   std::optional<std::string> Run(uint64_t number, uint64_t seed, Totals& totals) {
     if (number % kFilesPerStore == 0) {
       loader_.reset();
-      loader_ = std::make_unique<Loader>(work_ + "/store");
+      loader_ = std::make_unique<RdbLoader>();
     }
     Random random(seed + number);
     const bool checksum = random.Below(5) == 0;
@@ -197,7 +99,7 @@ class Trial {
     WriteFile(DamagedPath(), bytes);
     alarm(kMostSeconds);
     const int64_t before = MostResidentBytes();
-    const auto loaded = loader_->Load(DamagedPath(), checksum);
+    const auto loaded = Load(DamagedPath(), checksum);
     const int64_t taken = MostResidentBytes() - before;
     ++(loaded.ok() ? totals.loaded : totals.refused);
     if (taken > kMostNewBytes) return "took " + std::to_string(taken >> 20) + " MB of memory";
@@ -209,6 +111,12 @@ class Trial {
   std::string DamagedPath() const { return work_ + "/damaged.rdb"; }
 
  private:
+  Result<RdbLoader::Loaded> Load(const std::string& path, bool checksum) {
+    RdbInputFile file;
+    TRY(file.Open(path));
+    return loader_->Load(file.source(), checksum);
+  }
+
   std::string Make(Random& random) {
     const size_t at = random.Below(corpus_.bodies.size());
     const std::string& good = corpus_.bodies[at];
@@ -219,7 +127,7 @@ class Trial {
     std::string head = corpus_.heads[at];
     if (random.Below(50) == 0) damage.Apply(head);
     std::string crc;
-    AppendLittle(crc, isal::Crc64Jones(corpus_.heads[at] + good), kCrcBytes);
+    AppendLittle(crc, isal::Crc64Jones(corpus_.heads[at] + good), kRdbCrcBytes);
     return head + body + crc;
   }
 
@@ -229,7 +137,7 @@ class Trial {
     if (!saved.ok()) return "cannot be saved: " + std::string(saved.status().text());
     const std::string path = work_ + "/saved.rdb";
     WriteFile(path, *saved);
-    const auto again = loader_->Load(path, true);
+    const auto again = Load(path, true);
     if (!again.ok()) return "cannot be loaded again: " + std::string(again.status().text());
     if (again->keys > keys) return "comes back with more keys";
     const auto twice = loader_->Save();
@@ -240,7 +148,7 @@ class Trial {
 
   const std::string work_;
   const Corpus& corpus_;
-  std::unique_ptr<Loader> loader_;
+  std::unique_ptr<RdbLoader> loader_;
 };
 
 // The files of the directory, and one for each of our own encodings.
@@ -250,17 +158,12 @@ Corpus ReadCorpus(const std::string& dir) {
   std::sort(files.begin(), files.end());  // a directory has no order, and the seed must determine everything
   Corpus corpus;
   for (const std::string& bytes : files) {
-    if (bytes.size() < kHead.size() + kCrcBytes) continue;
+    if (bytes.size() < kRedisFileHead.size() + kRdbCrcBytes) continue;
     const bool is_of_valkey = bytes.starts_with(kValkeyMagic);
-    corpus.Add(is_of_valkey ? kValkeyHead : kHead, bytes.substr(kHead.size(), bytes.size() - kHead.size() - kCrcBytes));
+    corpus.Add(is_of_valkey ? kValkeyFileHead : kRedisFileHead,
+               bytes.substr(kRedisFileHead.size(), bytes.size() - kRedisFileHead.size() - kRdbCrcBytes));
   }
-  for (const CorpusPayload& each : RdbCorpus()) {
-    std::string body = each.bytes.substr(0, 1);  // the type
-    body.push_back(static_cast<char>(each.name.size()));
-    body.append(each.name).append(each.bytes, 1, std::string::npos);
-    corpus.Add(each.dialect == RdbDialect::kValkey ? kValkeyHead : kHead, std::string(kSlotInfo) + body + "\xff");
-  }
-  corpus.Add(kHead, FromHex(kTemplates));
+  for (RdbFileParts& file : RdbFileCorpus()) corpus.Add(file.head, std::move(file.body));
   return corpus;
 }
 

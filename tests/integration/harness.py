@@ -10,8 +10,8 @@ directory outlives the process, so a restart finds exactly what the previous pro
         server.start()
 
 The program is the command line in the environment variable CAIRN_SERVER (`CAIRN_SERVER="redis-server --appendonly yes"`
-runs the same tests against Redis), else the release build of this repository. `start_redis()` and `start_valkey()`
-start real servers to compare with.
+runs the same tests against Redis), else the release build of this repository. `start_redis()`, `start_redis8()`
+and `start_valkey()` start real servers to compare with.
 
 tests/sanitize/run sets CAIRN_TEST_SANITIZER: the program is slow, and its end matters. A server is then stopped rather
 than killed, so that errors and leaks at its end are reported.
@@ -23,8 +23,10 @@ process nor a directory behind, and it runs at interpreter exit for every server
 """
 
 import atexit
+import contextlib
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
@@ -69,6 +71,18 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def free_cluster_port():
+    """The same for a node of a Redis Cluster: the port of its bus, 10000 above, is free too."""
+    while True:
+        port = free_port()
+        if port > 65535 - 10000:
+            continue
+        with socket.socket() as probe:
+            with contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", port + 10000))
+                return port
+
+
 def directive_arguments(directives):
     """Turns {'io_threads': 2, 'listen': [a, b]} into ['--io-threads', '2', '--listen', a, ...]."""
     arguments = []
@@ -92,7 +106,8 @@ class Server:
         self.command = command or default_command()
         self.directives = dict(directives)
         self.host = "127.0.0.1"
-        self.port = int(self.directives.pop("port", 0)) or free_port()
+        port = int(self.directives.pop("port", 0))
+        self.port = port or (free_cluster_port() if self.directives.get("cluster_enabled") else free_port())
         self.keeps_dir = data_dir is not None
         self.data_dir = pathlib.Path(data_dir or tempfile.mkdtemp(prefix="cairn-test-"))
         self.log_path = self.data_dir / "server.log"
@@ -177,6 +192,17 @@ class Server:
         with open(f"/proc/{self.pid}/statm", encoding="ascii") as statm:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def begin_peak(self):
+        """Resets the peak of the resident memory; returns the present resident memory."""
+        with open(f"/proc/{self.pid}/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+        return self.resident_bytes()
+
+    def peak_bytes(self):
+        """The peak of the resident memory since begin_peak."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1)) * 1024
+
     def log_tail(self, lines=40):
         """The end of what the process wrote to its standard output and error."""
         if not self.log_path.exists():
@@ -248,6 +274,13 @@ def start_valkey(**directives):
     """A real Valkey without persistence: it replies like Redis 7.2 where that differs from 7.0."""
     directives = {"save": "", "appendonly": "no", "enable_debug_command": "yes", **directives}
     return Server(command=[str(valkey_path())], **directives)
+
+
+def start_redis8(**directives):
+    """A real redis-server 8, built from Debian's newest source package at the first use, which takes minutes."""
+    built = subprocess.run([REPOSITORY / "tests" / "compat" / "redis8.py"], check=True, capture_output=True, text=True)
+    directives = {"save": "", "appendonly": "no", "enable_debug_command": "yes", **directives}
+    return Server(command=[built.stdout.splitlines()[0]], **directives)
 
 
 @atexit.register

@@ -7,7 +7,7 @@ import random
 import threading
 import time
 
-from harness import Server, start_redis, start_valkey
+from harness import Server, start_redis, start_redis8, start_valkey
 from load import assert_equal, text
 from waiting import LIMIT_S, wait_until
 
@@ -15,8 +15,8 @@ PAIRS = list(itertools.product(("redis", "cairn"), repeat=2))
 
 
 def start(kind, **directives):
-    """A server of a kind, 'redis', 'valkey' or 'cairn'."""
-    return {"redis": start_redis, "valkey": start_valkey, "cairn": Server}[kind](
+    """A server of a kind, 'redis', 'redis8', 'valkey' or 'cairn'."""
+    return {"redis": start_redis, "redis8": start_redis8, "valkey": start_valkey, "cairn": Server}[kind](
         **{"repl_diskless_sync_delay": 0, **directives})
 
 

@@ -33,10 +33,22 @@ def fill(client):
     pipe.hset("small", mapping={"a": 1, "b": "x"})
     pipe.set("fragments", os.urandom(30000))
     pipe.setrange("fragments", 100, "changed")
+    for kind, capacity in (("small", 100), ("large", 100000)):
+        pipe.execute_command("BF.RESERVE", f"{kind}-bloom", 0.01, capacity)
+        pipe.execute_command("BF.MADD", f"{kind}-bloom", *range(90))
+        pipe.execute_command("CF.RESERVE", f"{kind}-cuckoo", capacity)
+        pipe.execute_command("CF.INSERT", f"{kind}-cuckoo", "ITEMS", *range(90))
     pipe.xgroup_create("stream", "group", 0)
     pipe.xreadgroup("group", "consumer", {"stream": ">"}, count=10)
     for i in range(4):
         pipe.set(f"blob:{i}", os.urandom(100000))
+    for name, width in ("small", 20), ("large", 5000):
+        pipe.execute_command("CMS.INITBYDIM", f"cms:{name}", width, 5)
+        pipe.execute_command("CMS.INCRBY", f"cms:{name}", "a", 5, "b", 6)
+        pipe.execute_command("TOPK.RESERVE", f"topk:{name}", 3, width, 5, 0.9)
+        pipe.execute_command("TOPK.ADD", f"topk:{name}", "a", "b", "a")
+    pipe.execute_command("TDIGEST.CREATE", "tdigest")
+    pipe.execute_command("TDIGEST.ADD", "tdigest", 1, 2.5, 1000)
     pipe.execute()
 
 

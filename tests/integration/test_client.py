@@ -347,6 +347,41 @@ def test_pause_ends_by_itself(server):
     assert time.monotonic() - start > 0.25
 
 
+def test_a_pause_of_all_commands_holds_the_next_pause_too(server):
+    """The milder pause takes effect when the stricter one is over, as in Redis. UNPAUSE still ends it."""
+    admin, other = RawClient(server.port), RawClient(server.port)
+    start = time.monotonic()
+    admin("client", "pause", "300")
+    assert admin("client", "pause", "20", "write") == (b"+", b"OK")
+    assert time.monotonic() - start > 0.25
+    admin("client", "pause", "60000", "all")
+    assert other("client", "unpause") == (b"+", b"OK")
+    assert admin("ping") == (b"+", b"PONG")
+
+
+def test_no_touch_keeps_the_idle_time(server, r):
+    """After CLIENT NO-TOUCH ON reads are no uses of a key, except by TOUCH."""
+    client = RawClient(server.port)
+
+    def idle_s(key):
+        return r.object("idletime", key)
+
+    r.mset({key: "v" for key in ("plain", "queued", "read", "touched", "script")})
+    client("client", "no-touch", "on")
+    wait_until(lambda: idle_s("plain") >= 1 and idle_s("script") >= 1)
+    client("get", "plain")
+    client("eval", "redis.call('get', KEYS[1]) return redis.call('touch', KEYS[2])", "2", "read", "script")
+    client("multi")
+    client("get", "queued")
+    client("exec")
+    client("touch", "touched")
+    assert all(idle_s(key) >= 1 for key in ("plain", "queued", "read"))
+    assert idle_s("touched") == idle_s("script") == 0
+    client("client", "no-touch", "off")
+    client("get", "plain")
+    assert idle_s("plain") == 0
+
+
 def test_the_help_of_every_container_lists_its_subcommands(r):
     for container in ("client", "commandlog", "config", "slowlog", "memory", "function", "debug"):
         lines = r.execute_command(container, "help")

@@ -53,8 +53,7 @@ def line_of(own, **wanted):
 
 
 def test_the_default_is_a_share_of_the_budget(server):
-    """It is a share of the lower of maxmemory and memory-budget, because Redis's configuration files may set maxmemory
-    to all memory."""
+    """maxmemory does not matter: it limits the data on disk."""
     own = server.client()
     assert own.config_get("maxmemory-clients") == {"maxmemory-clients": "16%"}
     own.config_set("maxmemory", "100gb")

@@ -171,6 +171,7 @@ def stopped_writes(server, write, count):
 
 # The writes that wait must not take all threads of the slow lane.
 @pytest.mark.slow
+@pytest.mark.alone
 def test_cold_reads_go_on_while_writes_are_stopped():
     def write(client, number):
         client.set(f"other:{number}:{random.randrange(KEYS)}", random.randbytes(60_000))
@@ -188,6 +189,7 @@ def test_cold_reads_go_on_while_writes_are_stopped():
 
 # A tick that is full cannot end while the one before it is being committed.
 @pytest.mark.slow
+@pytest.mark.alone
 def test_reads_go_on_while_a_full_tick_waits_for_a_commit():
     def write(client, number):
         client.sadd(f"set:{number}:{random.randrange(20)}", *(random.randbytes(600) for _ in range(500)))

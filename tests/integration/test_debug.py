@@ -157,6 +157,11 @@ def test_active_expiry_can_be_turned_off(r):
         r.execute_command("debug", "set-active-expire", "1")
 
 
+@pytest.mark.parametrize("seconds", ["nan", "-1e300", "-inf", "0", "text"])
+def test_a_sleep_that_is_no_time_ends_at_once(r, seconds):
+    assert r.execute_command("debug", "sleep", seconds) == b"OK"
+
+
 def test_sleep_blocks_only_its_own_client(server):
     sleeper, other = RawClient(server.port), RawClient(server.port)
     start = time.monotonic()

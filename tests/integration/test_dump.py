@@ -232,8 +232,12 @@ def test_debug_can_disable_checksums(pair):
     pair("restore", "key", 0, wrong, "replace")
 
 
+# The largest type number that redis-server 7.0 knows; Cairn knows those of newer versions too, and has its own.
+NEWEST_TYPE = 19
+
+
 # Damaged bytes with a valid checksum: the result is an error or a value, and the server continues. redis-server accepts
-# every payload that Cairn accepts, and gets the same value.
+# every payload that Cairn accepts, if it knows the type, and gets the same value.
 @pytest.mark.slow
 def test_damage_with_a_valid_checksum_does_no_harm(servers):
     ours, theirs = servers
@@ -253,6 +257,8 @@ def test_damage_with_a_valid_checksum_does_no_harm(servers):
             ours.restore("key", 0, damaged, replace=True)
         except redis.ResponseError as error:
             assert str(error) == "Bad data format"
+            continue
+        if value[0] > NEWEST_TYPE:
             continue
         theirs.restore("key", 0, damaged, replace=True)
         assert digest(ours, "key") == digest(theirs, "key"), (seed, damaged)

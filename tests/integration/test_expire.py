@@ -4,6 +4,7 @@
 import time
 
 import pytest
+import redis
 from waiting import let_pass, wait_until
 
 ARGUMENTS = """
@@ -123,6 +124,32 @@ def test_a_key_exists_until_its_deadline_and_not_after(r):
             seen.append((before, value, after))
         assert all(value == b"v" for _, value, after in seen if after < now_ms + 60)
         assert all(value is None for before, value, _ in seen if before > now_ms + 61)
+
+
+def test_debug_object_shows_an_expired_key(r):
+    """It neither hides nor deletes an expired key, so a test sees whether another command has deleted it."""
+    r.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 0)
+    r.set("short", "v", px=1)
+    let_pass(50)
+    for _ in range(2):
+        assert "encoding" in r.debug_object("short")
+    assert r.get("short") is None
+    with pytest.raises(redis.ResponseError, match="no such key"):
+        r.debug_object("short")
+    r.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 1)
+
+
+@pytest.mark.parametrize("words", [("SCAN", 0), ("RANDOMKEY",)], ids=lambda words: words[0])
+def test_a_walk_over_names_deletes_expired_keys(r, words):
+    """SCAN and RANDOMKEY delete expired keys that they pass, so that DBSIZE counts them no longer, as in Redis."""
+    r.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 0)
+    for number in range(20):
+        r.set(f"short:{number}", "v", px=1)
+    let_pass(50)
+    assert r.dbsize() == 20
+    r.execute_command(*words)
+    assert r.dbsize() == 0
+    r.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 1)
 
 
 def test_expired_keys_are_deleted_without_being_touched(r):

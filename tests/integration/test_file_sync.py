@@ -228,10 +228,10 @@ def test_the_offer_and_the_header_of_a_transfer():
     """The offer and the header, byte by byte; a replica without an offer, or of another version, gets an RDB file."""
     with start("cairn") as primary:
         primary.client().set("k", "v")
-        for offer, head in (("cairn-files:1:3:16:17:1:-:0:0", rb"\$CAIRN-FILES 1 [0-9a-f]{40} 256 16777216 0 0\r\n"),
+        for offer, head in (("cairn-files:1:4:16:17:1:-:0:0", rb"\$CAIRN-FILES 1 [0-9a-f]{40} 256 16777216 0 0\r\n"),
                             ("cairn-files:2:2:16:17:1:-:0:0", rb"\$EOF:"),
                             ("cairn-files:1:1:16:17:1:-:0:0", rb"\$EOF:"),
-                            ("cairn-files:1:3:16:17:1:-:0", rb"\$EOF:"), ("psync2", rb"\$EOF:")):
+                            ("cairn-files:1:4:16:17:1:-:0", rb"\$EOF:"), ("psync2", rb"\$EOF:")):
             with socket.create_connection(("127.0.0.1", primary.port)) as connection:
                 connection.sendall(f"REPLCONF capa eof capa {offer}\r\nPSYNC ? -1\r\n".encode())
                 stream = connection.makefile("rb")

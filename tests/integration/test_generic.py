@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Keys of any type and whole databases compared with redis-server."""
 
+import collections
 
 import pytest
+from redis.crc import key_slot
 from waiting import wait_until
 
 BASICS = """
@@ -234,6 +236,20 @@ def test_databases_and_their_counts_survive_a_restart(server, how):
     server.client().flushall()
     server.restart(how)
     assert server.client().dbsize() == 0
+
+
+def test_randomkey_prefers_no_key(r):
+    """Also where only a part of the slots has keys, as in a node of a cluster."""
+    names = [name for name in (b"key:%d" % i for i in range(200)) if 3000 <= key_slot(name) < 8000]
+    r.flushdb()
+    r.mset({name: "v" for name in names})
+    draws = 100 * len(names)
+    with r.pipeline(transaction=False) as pipeline:
+        for _ in range(draws):
+            pipeline.randomkey()
+        counts = collections.Counter(pipeline.execute())
+    assert len(names) > 40 and set(counts) == set(names)
+    assert max(counts.values()) < 4 * draws / len(names), counts.most_common(5)
 
 
 def test_randomkey_can_return_every_key(r):

@@ -57,6 +57,15 @@ def test_a_slow_command_is_an_event_until_it_is_reset(slow):
     assert slow.execute_command("LATENCY LATEST") == []
 
 
+def test_the_doctor_bounds_its_advice_for_the_highest_threshold(slow):
+    slow.execute_command("DEBUG SLEEP", "0.02")
+    slow.config_set("latency-monitor-threshold", (1 << 63) - 1)
+    slow.config_set("slowlog-log-slower-than", -1)
+    assert "slowlog-log-slower-than 9223372036854775000'" in str(slow.execute_command("LATENCY DOCTOR"))
+    slow.config_set("latency-monitor-threshold", 10)
+    slow.config_set("slowlog-log-slower-than", 10000)
+
+
 def test_a_second_has_one_sample_with_its_maximum(slow):
     slow.execute_command("LATENCY RESET")
     for seconds in ("0.02", "0.06", "0.02", "0.02"):

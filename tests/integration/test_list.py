@@ -277,6 +277,16 @@ def test_a_timeout_ends_the_wait(server, redis_server, command):
     assert ours == ask(redis_server.client(), *command) and ours is None
 
 
+# In microseconds the time is beyond 64 bits, of which it fills the lowest 20 at most.
+@pytest.mark.parametrize("command", [("blpop", "k", "18446744073709.6"), ("wait", 1, 18446744073709600),
+                                     ("xread", "block", 18446744073709600, "streams", "k", "$")])
+def test_a_timeout_of_millions_of_years_does_not_end_the_wait(server, r, command):
+    waiter = Waiter(server, *command)
+    assert_stays(waiter.is_waiting, 0.1, "the wait")
+    assert r.client_unblock(waiter.client_id) == 1
+    assert not waiter.result()
+
+
 def test_client_unblock_ends_the_wait(server, r):
     waiter = Waiter(server, "blpop", "k", 0)
     assert r.client_unblock(waiter.client_id) == 1

@@ -17,7 +17,7 @@ KEYS = [f"k{number}" for number in range(200_000)]
 CLIENT_TIMEOUT_S = 1000
 MOST_TICKS = 1200  # of processor time, 10 ms each
 
-pytestmark = [pytest.mark.measures("time"), pytest.mark.slow]
+pytestmark = [pytest.mark.measures("time"), pytest.mark.slow, pytest.mark.alone]
 
 
 def spent_ticks(server):

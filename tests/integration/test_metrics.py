@@ -69,6 +69,31 @@ def served():
         yield running, port
 
 
+@pytest.fixture(scope="module")
+def node_page():
+    """The page of a node of a cluster that has a link to and from another one."""
+    port = free_port()
+    with Server(cluster_enabled=True, metrics_port=port) as node, Server(cluster_enabled=True) as other:
+        node.client().execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        node.client().execute_command("CLUSTER", "MEET", "127.0.0.1", other.port)
+        links = {"to": 1, "from": 1}
+        wait_until(lambda: all(Metrics(get(port)[2])("cairn_cluster_links", direction=direction) == count
+                               for direction, count in links.items()), "the links", node)
+        wait_until(lambda: Metrics(get(port)[2])("cairn_cluster_up") == 1, "the cluster", node)
+        yield Metrics(get(port)[2])
+
+
+def test_the_page_of_a_node_shows_its_cluster(node_page):
+    """As CLUSTER INFO and CLUSTER LINKS do."""
+    assert node_page("cairn_cluster_known_nodes") == 2 and node_page("cairn_cluster_masters") == 1
+    assert node_page("cairn_cluster_slots", state="ok") == 16384 and node_page("cairn_cluster_slots", state="fail") == 0
+    assert node_page("cairn_cluster_messages_total", direction="sent", type="meet") == 1
+    assert node_page("cairn_cluster_messages_total", direction="received", type="ping") > 0
+    made = [dict(labels)["direction"] for name, labels in node_page.samples
+            if name == "cairn_cluster_link_create_timestamp_seconds"]
+    assert sorted(made) == ["from", "to"]
+
+
 def test_the_page_counts_what_was_done(served):
     server, port = served
     client = server.client()
@@ -125,7 +150,7 @@ def test_levels_and_files_are_those_of_the_disk(served):
 
 def test_everything_else_is_refused(served):
     _, port = served
-    assert get(port, "/")[0] == get(port, "/metrics/x")[0] == 404
+    assert get(port, "/metrics/x")[0] == get(port, "/status/x")[0] == 404
     assert get(port, method="POST")[0] in (405, 501)
     assert get(port, method="HEAD")[::2] == (200, "")
 
@@ -171,10 +196,10 @@ def test_pages_under_load_are_valid_and_counters_never_decrease(served):
     assert sets_of(pages[-1]) > sets_of(pages[0])
 
 
-def test_every_panel_of_the_dashboard_uses_existing_metrics(served):
+def test_every_panel_of_the_dashboard_uses_existing_metrics(served, node_page):
     server, port = served
     server.client().set("k", "v")
-    names = Metrics(get(port)[2]).names()
+    names = Metrics(get(port)[2]).names() | node_page.names()
     dashboard = json.loads((REPOSITORY / "conf" / "grafana-dashboard.json").read_text("utf-8"))
     panels = [panel for panel in dashboard["panels"] if panel["type"] != "row"]
     assert len(panels) > 10 and len({panel["id"] for panel in dashboard["panels"]}) == len(
@@ -191,7 +216,7 @@ def documented():
     return set(re.findall(r"^\| `(cairn_\S+)` \| (\w+) \| (.*) \|$", text, re.MULTILINE))
 
 
-def test_replication_is_on_both_pages_and_every_metric_is_documented(served):
+def test_replication_is_on_both_pages_and_every_metric_is_documented(served, node_page):
     server, port = served
     replica_port = free_port()
     with Server(metrics_port=replica_port, replicaof=f"127.0.0.1 {server.port}") as replica:
@@ -215,7 +240,7 @@ def test_replication_is_on_both_pages_and_every_metric_is_documented(served):
         assert 0 < replica_page("cairn_primary_received_offset") <= offset
         replica.client().replicaof("127.0.0.1", free_port())
         wait_until(lambda: "cairn_primary_link_down_seconds" in Metrics(get(replica_port)[2]).types, "the link's end")
-        pages = [primary, replica_page, Metrics(get(replica_port)[2])]
+        pages = [primary, replica_page, Metrics(get(replica_port)[2]), node_page]
     shown = {(name, page.types[name], page.helps[name]) for page in pages for name in page.types}
     rocksdb = {row for row in shown if row[2].startswith("RocksDB's")}
     assert {row[1] for row in rocksdb} == {"counter", "gauge"}

@@ -88,6 +88,15 @@ def test_copy_keeps_and_replace_overwrites(ends):
     assert ours.dbsize() == 0
 
 
+@pytest.mark.parametrize("timeout_ms", [1 << 32, (1 << 63) - 1])
+def test_a_timeout_may_be_of_any_length(server, r, module_target, timeout_ms):
+    """Such times are beyond the range of poll(), or of microseconds in 64 bits."""
+    module_target.client().flushall()
+    r.set("key", "value")
+    assert r.migrate("127.0.0.1", module_target.port, "key", 0, timeout_ms) == b"OK"
+    assert module_target.client().get("key") == b"value"
+
+
 def test_the_expiry_and_the_database_are_transferred(ends):
     _, ours, target, theirs = ends
     ours.set("key", "value", px=50000)

@@ -418,7 +418,6 @@ def test_streams(both):
         xadd s 5-1 a b
         xadd s 6-1 a b
         xreadgroup group g c streams s >
-        xreadgroup group g fresh streams s 0
         xclaim s g d 0 5-1
         xclaim s g d 0 9-9
         xautoclaim s g c 0 0

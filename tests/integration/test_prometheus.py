@@ -99,9 +99,12 @@ def values(port, query):
 def test_every_panel_of_the_dashboard_has_data(tmp_path):
     metrics_port, port = free_port(), free_port()
     (tmp_path / "prometheus.yml").write_text(CONFIG.format(port=metrics_port))
-    with Server(metrics_port=metrics_port) as server, Program(
+    with Server(metrics_port=metrics_port, cluster_enabled=True) as server, \
+            Server(cluster_enabled=True) as other, Program(
             "prometheus", f"--config.file={tmp_path}/prometheus.yml",
             f"--storage.tsdb.path={tmp_path}/tsdb", f"--web.listen-address=127.0.0.1:{port}"):
+        server.client().execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        server.client().execute_command("CLUSTER", "MEET", "127.0.0.1", other.port)
         ends = threading.Event()
         thread = threading.Thread(target=load, args=(server, ends))
         thread.start()

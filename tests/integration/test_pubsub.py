@@ -352,3 +352,13 @@ def test_the_soft_limit_applies_after_its_time(connect):
     wait_until(lambda: publisher("pubsub", "numsub", "a")[1][1] == (b":", b"0"))
     assert time.monotonic() - started > 1
     publisher("config", "set", "client-output-buffer-limit", "pubsub 32mb 8mb 60")
+
+
+def test_the_longest_soft_limit_disconnects_no_client(connect):
+    """Its time in microseconds is beyond 64 bits."""
+    publisher, listener = connect(), connect()
+    publisher("config", "set", "client-output-buffer-limit", f"pubsub 0 100kb {(1 << 63) - 1}")
+    listener("subscribe", "a")
+    for _ in range(200):
+        assert publisher("publish", "a", "x" * 100000) == (b":", b"1")
+    publisher("config", "set", "client-output-buffer-limit", "pubsub 32mb 8mb 60")

@@ -10,8 +10,6 @@ from raw_client import Pair, RawClient
 from waiting import wait_until
 
 STREAMS = """
-xread streams a b 0
-xread count 1 streams a b c 0 0
 xreadgroup group g c streams a b 0
 xadd s 5-0 f v
 xadd s 7-0 f v

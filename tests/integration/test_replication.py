@@ -50,6 +50,21 @@ def test_resumes_after_a_break(primary_kind, replica_kind):
         assert primary.client().info("stats")["sync_full"] == 1
 
 
+@pytest.mark.parametrize("replica_kind", ["redis", "cairn"])
+def test_client_kill_breaks_the_link_to_the_primary(replica_kind):
+    """By the primary's address, in both syntaxes, and by its type; the replica goes on where it was."""
+    with start("cairn") as primary, start(replica_kind) as replica:
+        follow(replica, primary)
+        address = f"127.0.0.1:{primary.port}"
+        for breaks, words in enumerate([(address,), ("ADDR", address), ("TYPE", "master")]):
+            assert replica.client().execute_command("CLIENT", "KILL", *words) in (b"OK", "OK", 1)
+            wait_until(lambda: primary.client().info("stats")["sync_partial_ok"] > breaks, "going on")
+            wait_for_link(replica)
+        with pytest.raises(redis.ResponseError, match="No such client"):
+            replica.client().execute_command("CLIENT", "KILL", "127.0.0.1:1")
+        assert primary.client().info("stats")["sync_full"] == 1
+
+
 @pytest.mark.parametrize("primary_kind", ["redis", "cairn"])
 def test_a_killed_replica_applies_every_command_exactly_once(primary_kind):
     """Cairn as a replica, killed with -9 under load, resumes without a full synchronization, and its counter is

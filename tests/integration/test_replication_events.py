@@ -15,7 +15,7 @@ from harness import PATIENCE
 from pairs import follow, start
 from raw_client import RawClient
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 WRITES = 200
 IDLE_S = 5

@@ -27,6 +27,19 @@ def has_ipv6():
     return True
 
 
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_replica_that_cannot_read_a_type_is_named(marked):
+    """Redis refuses a file with a JSON value; only the primary knows which key it was."""
+    with start("cairn") as server:
+        server.client().set("text", "x")
+        with FakeReplica(server.port, marked=marked):
+            assert "only Cairn can read" not in server.log_path.read_text()
+        server.client().execute_command("JSON.SET", "document", "$", "1")
+        with FakeReplica(server.port, marked=marked):
+            wait_until(lambda: "has 1 keys that only Cairn can read (JSON values, filters or sketches), the first of "
+                               "them document" in server.log_path.read_text(), "the warning")
+
+
 @pytest.mark.parametrize("diskless", ["yes", "no"])
 def test_a_replica_that_loads_sends_keepalives(diskless):
     """It sends newlines during the load, so the primary does not time out while it waits for an acknowledgement."""

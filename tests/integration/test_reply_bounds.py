@@ -5,7 +5,6 @@ Memory is measured by the kernel's peak of the process since the start of the lo
 """
 
 import contextlib
-import re
 import socket
 
 import pytest
@@ -26,17 +25,6 @@ def fixture_server():
         for _ in range(100):
             own.rpush("list", *[b"x" * 1000 for _ in range(500)])
         yield running
-
-def begin_peak(server):
-    """Resets the peak; returns the resident memory."""
-    with open(f"/proc/{server.pid}/clear_refs", "w", encoding="ascii") as file:
-        file.write("5")
-    return server.resident_bytes()
-
-def peak(server):
-    """The peak of resident memory since begin_peak."""
-    with open(f"/proc/{server.pid}/status", encoding="ascii") as file:
-        return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1)) * 1024
 
 def connect(server, receive_bytes=None):
     """A raw connection, optionally with a small receive buffer in the kernel."""
@@ -62,15 +50,15 @@ def test_a_pipeline_waits_until_its_replies_are_read(server):
     them."""
     count = 600
     one = b"$%d\r\n" % MB + b"x" * MB + b"\r\n"
-    before = begin_peak(server)
+    before = server.begin_peak()
     with connect(server) as lazy:
         lazy.sendall(b"GET large\r\n" * count + b"ECHO end\r\n")
         assert_stays(server.client().ping, 1, "the answer to others")
-        assert peak(server) - before < 64 * MB
+        assert server.peak_bytes() - before < 64 * MB
         for _ in range(count):
             assert receive(lazy, len(one)) == one
         assert receive(lazy, 9) == b"$3\r\nend\r\n"
-    assert peak(server) - before < 64 * MB
+    assert server.peak_bytes() - before < 64 * MB
 
 def test_requests_are_received_while_replies_wait(server):
     """A client that writes a whole long pipeline before it reads is served: its writes do not block forever."""
@@ -120,13 +108,13 @@ MANY = {
 @pytest.mark.measures("memory")
 def test_a_reply_over_the_limit_ends_the_connection(server, what):
     """All kinds of replies are counted while they are written."""
-    before = begin_peak(server)
+    before = server.begin_peak()
     evicted = server.client().info("stats")["evicted_clients"]
     with connect(server) as greedy:
         greedy.sendall(MANY[what])
         assert is_disconnected(greedy)
     assert server.client().info("stats")["evicted_clients"] == evicted + 1
-    assert peak(server) - before < 80 * MB
+    assert server.peak_bytes() - before < 80 * MB
     assert "Evicting client" in server.log_tail()
 
 def test_exec_writes_are_kept_although_its_reply_is_cut(server):
@@ -143,9 +131,9 @@ def test_the_output_limit_ends_a_reply_that_grows_beyond_it():
     """client-output-buffer-limit limits a reply that is being written, even if all clients together have no limit."""
     with Server(memory_budget="128mb", maxmemory_clients="0", client_output_buffer_limit="normal 4mb 0 0") as server:
         server.client().sadd("set", "member", "other")
-        before = begin_peak(server)
+        before = server.begin_peak()
         with connect(server) as greedy:
             greedy.sendall(MANY["SRANDMEMBER"])
             assert is_disconnected(greedy)
-        assert peak(server) - before < 40 * MB
+        assert server.peak_bytes() - before < 40 * MB
         wait_until(lambda: "exceed client-output-buffer-limit" in server.log_tail())

@@ -267,6 +267,19 @@ def test_export_warns_of_fields_that_expire(tmp_path):
         assert "1 hashes have fields that expire, the first of them timed: Redis before 7.4" in warning
 
 
+@pytest.mark.slow
+def test_export_warns_of_types_of_its_own(tmp_path):
+    """Redis refuses the file at the first such key, with an error that does not name it."""
+    with Server() as cairn:
+        client = cairn.client()
+        client.set("text", "x")
+        client.execute_command("JSON.SET", "document", "$", "1")
+        client.execute_command("BF.ADD", "filter", "item")
+        cairn.shutdown()
+        warning = run_tool("export", cairn.data_dir, tmp_path / "own.rdb").stderr
+        assert "2 keys are JSON values, filters or sketches, the first of them" in warning
+
+
 def test_slot_info_is_skipped(tmp_path):
     """Redis 7.4 and later write it in a cluster."""
     path = tmp_path / "slots.rdb"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """EVAL, EVALSHA and SCRIPT: a script's environment, its replies and permissions, and its visible effects."""
 
+import select
 import shlex
 import threading
 
@@ -8,6 +9,7 @@ import pytest
 import redis
 
 from harness import Server
+from raw_client import RawClient
 from waiting import wait_for_blocked, wait_until_refused
 
 REPLIES = [
@@ -332,6 +334,16 @@ def test_a_script_that_takes_too_long_makes_the_server_busy_until_it_is_killed(s
     r.config_set("lua-time-limit", 5000)
 
 
+def test_the_longest_threshold_never_makes_the_server_busy(server, r):
+    r.config_set("busy-reply-threshold", (1 << 63) - 1)
+    with RawClient(server.port) as runner:
+        runner.send("eval", "for i = 1, 3000000 do end return 1", 0)
+        while not select.select([runner.socket], [], [], 0)[0]:
+            assert r.get("k") is None
+        assert runner.read() == (b":", b"1")
+    r.config_set("busy-reply-threshold", 5000)
+
+
 def test_a_script_that_has_written_cannot_be_killed_but_the_server_can_be_stopped():
     with Server(busy_reply_threshold=50) as server:
         with redis.Redis(port=server.port) as runner, redis.Redis(port=server.port) as other:
@@ -355,7 +367,7 @@ def test_a_script_that_has_written_cannot_be_killed_but_the_server_can_be_stoppe
 
 def test_scripts_and_functions_know_valkeys_names(newer_pair):
     for script in ("return server.call('echo', 'a')", "return tostring(server == redis)", "return server.REPL_ALL",
-                   "return server.REDIS_VERSION", "return type(server.SERVER_NAME)",
+                   "return type(server.REDIS_VERSION)", "return type(server.SERVER_NAME)",
                    "return type(os.clock())", "return os.clock() >= 0",
                    "local t = {} for k in pairs(os) do t[#t+1] = k end return t"):
         newer_pair("eval", script, "0")

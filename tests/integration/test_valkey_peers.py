@@ -9,6 +9,7 @@ import subprocess
 import pytest
 import redis
 from fake_peers import FakePrimary, give_everything
+from field_times import HASHES, LATE_MS, assert_same_times, change_timed, fill_timed, times_of
 from harness import Server, tool_path
 from load import assert_equal, fill
 from pairs import Load, assert_same, follow, start, wait_for_offset
@@ -16,46 +17,6 @@ from test_rdb import run_import
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
-
-LATE_MS = 4102444800000
-HASHES = {b"timed:small": 5, b"timed:large": 1000, b"timed:huge": 5000}
-
-
-def fill_timed(client):
-    """Hashes of which every third field expires far in the future."""
-    for name, size in HASHES.items():
-        client.hset(name, mapping={b"f%d" % i: b"v%d" % i for i in range(size)})
-        for i in range(0, size, 3):
-            client.execute_command("HPEXPIREAT", name, LATE_MS + i, "FIELDS", 1, b"f%d" % i)
-
-
-def change_timed(client, rng):
-    """One random change of a field or of its expiry."""
-    name, field = rng.choice(list(HASHES)), b"f%d" % rng.randrange(30)
-    when = LATE_MS + rng.randrange(10**6)
-    client.execute_command(*rng.choice([
-        ("HPEXPIREAT", name, when, "FIELDS", 1, field), ("HPERSIST", name, "FIELDS", 1, field),
-        ("HSETEX", name, "PXAT", when, "FIELDS", 1, field, b"x"), ("HSET", name, field, b"y"), ("HDEL", name, field),
-        ("HGETEX", name, "PERSIST", "FIELDS", 1, field), ("HSETEX", name, "KEEPTTL", "FIELDS", 1, field, b"z"),
-        ("HPEXPIRE", name, 50, "FIELDS", 1, b"short%d" % rng.randrange(5)),
-        ("HSET", name, b"short%d" % rng.randrange(5), b"s"),
-    ]))
-
-
-def times_of(client):
-    """The fields of the hashes with their values and times."""
-    shown = {}
-    for name in HASHES:
-        values = client.hgetall(name)
-        fields = sorted(values)
-        times = client.execute_command("HPEXPIRETIME", name, "FIELDS", len(fields), *fields)
-        shown[name] = [(field, values[field], when) for field, when in zip(fields, times, strict=True)]
-    return shown
-
-
-def assert_same_times(one, other):
-    """Both servers hold the same hashes with the same times, once short-lived fields are deleted."""
-    wait_until(lambda: times_of(one.client()) == times_of(other.client()), "equal fields", other)
 
 
 @pytest.mark.parametrize("diskless", ["yes", "no"])

@@ -47,14 +47,17 @@ std::string Fetch(int port, const std::string& request = "GET /page HTTP/1.0\r\n
   return answer;
 }
 
+HttpSite SiteOf(std::string text) {
+  return {.pages = {{.path = "/page", .content_type = "text/plain", .make = [text] { return text; }}},
+          .may_read = [](bool) { return true; }};
+}
+
 TEST(HttpEndpointTest, ChecksThePermissionForEachRequest) {
   bool allowed = true;
-  const HttpPage page{.path = "/page",
-                      .content_type = "text/plain",
-                      .make = [] { return "the page"; },
-                      .may_read = [&allowed](bool is_loopback) { return is_loopback && allowed; }};
+  HttpSite site = SiteOf("the page");
+  site.may_read = [&allowed](bool is_loopback) { return is_loopback && allowed; };
   const int port = FreePort();
-  const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, page);
+  const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, site);
   ASSERT_TRUE(endpoint.ok());
   EXPECT_TRUE(Fetch(port).ends_with("the page"));
   allowed = false;
@@ -63,17 +66,10 @@ TEST(HttpEndpointTest, ChecksThePermissionForEachRequest) {
   EXPECT_EQ(refused.find("the page"), refused.npos);
 }
 
-HttpPage OpenPage(std::string text) {
-  return {.path = "/page",
-          .content_type = "text/plain",
-          .make = [text] { return text; },
-          .may_read = [](bool) { return true; }};
-}
-
 // Idle connections must neither keep others from the page nor use up descriptors.
 TEST(HttpEndpointTest, AtTheLimitANewConnectionReplacesTheOneIdleLongest) {
   const int port = FreePort();
-  const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, OpenPage("the page"));
+  const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, SiteOf("the page"));
   ASSERT_TRUE(endpoint.ok());
   std::vector<int> idle;
   for (int i = 0; i < 3 * kMostHttpConnections; ++i) idle.push_back(Connect(port));
@@ -90,7 +86,7 @@ TEST(HttpEndpointTest, AtTheLimitANewConnectionReplacesTheOneIdleLongest) {
 TEST(HttpEndpointTest, AnswersPipelinedRequestsAndSendsLargePagesInParts) {
   const int port = FreePort();
   const std::string page(8 << 20, 'x');
-  const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, OpenPage(page));
+  const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, SiteOf(page));
   ASSERT_TRUE(endpoint.ok());
   const std::string answers = Fetch(port,
                                     "HEAD /page HTTP/1.1\r\n\r\nGET /page?q HTTP/1.1\r\n\r\n"
@@ -101,6 +97,21 @@ TEST(HttpEndpointTest, AnswersPipelinedRequestsAndSendsLargePagesInParts) {
   EXPECT_LT(answers.find("200 OK", 20), body);
   EXPECT_NE(answers.find("405 Method Not Allowed", body + page.size()), answers.npos);
   EXPECT_NE(Fetch(port, "nonsense\r\n\r\n").find(" 400 "), std::string::npos);
+}
+
+// Each page has its own headers; a policy for scripts belongs to the page that has some.
+TEST(HttpEndpointTest, ServesEachPageAtItsPathWithItsHeaders) {
+  HttpSite site = SiteOf("the page");
+  site.pages.push_back(
+      {.path = "/", .content_type = "text/html", .make = [] { return "home"; }, .headers = "X-Of: home\r\n"});
+  const int port = FreePort();
+  const auto endpoint = HttpEndpoint::Open({"127.0.0.1"}, port, site);
+  ASSERT_TRUE(endpoint.ok());
+  EXPECT_EQ(Fetch(port, "GET / HTTP/1.0\r\n\r\n"),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\nX-Of: home\r\n"
+            "Connection: close\r\n\r\nhome");
+  EXPECT_EQ(Fetch(port).find("X-Of"), std::string::npos);
+  EXPECT_NE(Fetch(port, "GET /other HTTP/1.0\r\n\r\n").find(" 404 "), std::string::npos);
 }
 
 bool IsOfThisMachine(const char* text) {

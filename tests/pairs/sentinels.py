@@ -5,10 +5,10 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-import threading
 import time
 
 import redis.sentinel
+from background import Background
 from harness import free_port
 from pairs import replication
 
@@ -89,24 +89,15 @@ class Sentinels:
         return True
 
 
-class Writer:
+class Writer(Background):
     """Adds numbers to a set through Sentinel and remembers those that WAIT 1 acknowledged."""
 
     key = "numbers"
 
     def __init__(self, sentinels):
+        super().__init__()
         self.primary = sentinels.client().master_for("pair", socket_timeout=1)
         self.acknowledged = []
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ended.set()
-        self.thread.join()
 
     def _run(self):
         number = 0

@@ -9,8 +9,9 @@ namespace cairn {
 namespace {
 
 TEST(FileNamesTest, NamesOfRocksDbAreRecognized) {
-  for (const char* name : {"CURRENT", "LOCK", "IDENTITY", "LOG", "LOG.old.1700000000", "MANIFEST-000004",
-                           "OPTIONS-000007", "000012.sst", "1.log", "000003.blob", "000009.dbtmp", "archive"}) {
+  for (const char* name :
+       {"CURRENT", "LOCK", "IDENTITY", "LOG", "LOG.old.1700000000", "MANIFEST-000004", "OPTIONS-000007", "000012.sst",
+        "1.log", "000003.blob", "000009.dbtmp", "archive", "synced-files"}) {
     EXPECT_TRUE(IsStoreFileName(name)) << name;
   }
 }

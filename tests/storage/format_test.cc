@@ -39,7 +39,7 @@ TEST_F(FormatTest, TheFirstFormatIsReadAndUpgraded) {
                   .ok());
   Reopen();
   EXPECT_EQ(Stored(),
-            "\x03"
+            "\x04"
             "cairn");
   Begin();
   Keyspace again(txn(), 0, limits);
@@ -52,10 +52,10 @@ TEST_F(FormatTest, AnotherProgramsDataIsRefused) {
                           "cairn")
                   .ok());
   EXPECT_TRUE(CheckFormat(EncodeFormat()).ok());
-  EXPECT_EQ(CheckFormat("\x04"
+  EXPECT_EQ(CheckFormat("\x05"
                         "cairn")
                 .text(),
-            "the data is of format 4, this program reads formats 1 to 3");
+            "the data is of format 5, this program reads formats 1 to 4");
   EXPECT_TRUE(CheckFormat("\x02"
                           "other")
                   .Is(Code::kCorruption));

@@ -3,6 +3,7 @@
 // The rows that O(1) deletes leave behind do not accumulate and delay no other work; and only the loader sees a data
 // set that is being loaded.
 #include <rocksdb/db.h>
+#include <rocksdb/statistics.h>
 
 #include <string>
 
@@ -38,6 +39,14 @@ class HousekeepingTest : public StoreFixture {
     for (rows->Seek(prefix); rows->Valid() && rows->key().starts_with(prefix); rows->Next()) ++count;
     return count;
   }
+  bool HasKeyRow() {
+    const std::unique_ptr<rocksdb::Iterator> rows(
+        store().engine().db().NewIterator(rocksdb::ReadOptions(), store().engine().family(Space::kKeys)));
+    rows->SeekToFirst();
+    return rows->Valid();
+  }
+  // The number of syncs of the log so far.
+  uint64_t Syncs() { return store().engine().Ticker(rocksdb::WAL_FILE_SYNCED); }
 };
 
 // Each commit that adds keys scans the sums, and each snapshot reads their rows.
@@ -52,6 +61,29 @@ TEST_F(HousekeepingTest, CountsOfFlushedDatabasesAreDeleted) {
   EXPECT_EQ(store().databases()[0].keys, 2);
   Reopen();
   EXPECT_EQ(store().databases()[0].keys, 2);
+}
+
+// A power loss may take a commit that is not synced. What it has dropped must still be there then.
+TEST_F(HousekeepingTest, ACompactionSyncsTheLogBeforeItDropsRows) {
+  AddKey("k");
+  ASSERT_TRUE(store().engine().Flush().ok());
+  Flush();
+  const uint64_t before = Syncs();
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  rocksdb::ColumnFamilyHandle* const keys = store().engine().family(Space::kKeys);
+  ASSERT_TRUE(store().engine().db().CompactRange(options, keys, nullptr, nullptr).ok());
+  EXPECT_FALSE(HasKeyRow());
+  EXPECT_GT(Syncs(), before);
+}
+
+TEST_F(HousekeepingTest, FilesOfAFlushedDatabaseAreRemovedAfterASyncOfTheLog) {
+  AddKey("k");
+  ASSERT_TRUE(store().engine().Flush().ok());
+  Flush();
+  const uint64_t before = Syncs();
+  ASSERT_TRUE(store().lazy_free().Run(store()).ok());
+  EXPECT_GT(Syncs(), before);
 }
 
 TEST_F(HousekeepingTest, TwoStagingsAtATimeAreRefused) {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -35,6 +36,32 @@ class FullFiles : public rocksdb::FileSystemWrapper {
                                     rocksdb::IODebugContext* debug) override {
     rocksdb::IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
     if (status.ok()) *file = std::make_unique<FullFile>(std::move(*file));
+    return status;
+  }
+};
+
+// Files on a disk that becomes full: an append of more than a byte writes its first half and fails.
+class TornFile : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
+  rocksdb::IOStatus Append(const rocksdb::Slice& bytes, const rocksdb::IOOptions& options,
+                           rocksdb::IODebugContext* debug) override {
+    const rocksdb::Slice half(bytes.data(), (bytes.size() + 1) / 2);
+    rocksdb::IOStatus status = FSWritableFileOwnerWrapper::Append(half, options, debug);
+    return bytes.size() == 1 ? status : rocksdb::IOStatus::NoSpace();
+  }
+};
+
+class TornFiles : public rocksdb::FileSystemWrapper {
+ public:
+  TornFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "TornFiles"; }
+
+  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                    rocksdb::IODebugContext* debug) override {
+    rocksdb::IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
+    if (status.ok()) *file = std::make_unique<TornFile>(std::move(*file));
     return status;
   }
 };
@@ -87,6 +114,19 @@ TEST_F(LogFilesTest, AFailingSyncDoesNotWaitForTheLock) {
   const MutexLock syncing(files_.sync_mutex());
   std::thread([&] { EXPECT_FALSE(log->Sync({}, nullptr).ok()); }).join();
   EXPECT_TRUE(files_.has_failed_log());
+}
+
+// A start takes half a record for damage. It refuses to open the database if a flush came after it (seed 210 of the
+// simulation).
+TEST(LogFilesOnAFullDisk, NoPartOfAFailedAppendStays) {
+  LogFiles files(std::make_shared<TornFiles>());
+  const std::string path = testing::TempDir() + "torn.log";
+  std::unique_ptr<rocksdb::FSWritableFile> log;
+  ASSERT_TRUE(files.NewWritableFile(path, {}, &log, nullptr).ok());
+  EXPECT_TRUE(log->Append("a", {}, nullptr).ok());
+  EXPECT_TRUE(log->Append("b", {}, nullptr).ok());
+  EXPECT_FALSE(log->Append("a record", {}, nullptr).ok());
+  EXPECT_EQ(std::filesystem::file_size(path), 2);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class OldLogsTest : public StoreFixture {
     txn().replicated_commands().Add(0, argv);
     Finish();
     Commit();
-    EXPECT_TRUE(store().Flush().ok());
+    EXPECT_TRUE(store().engine().Flush().ok());
     return before;
   }
 

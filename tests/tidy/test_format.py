@@ -10,10 +10,15 @@ PAGE = tree.text(pathlib.Path("docs/format.md"))
 BLOCK = re.compile(r"^```golden\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+def golden_files():
+    """The files of bytes in tests/golden/."""
+    return [path for path in tree.under("tests", suffixes={".hex"}) if path.parts[1] == "golden"]
+
+
 def golden_cases():
     """(bytes, meaning) of every case in tests/golden/."""
     cases = set()
-    for path in tree.under("tests", suffixes={".hex"}):
+    for path in golden_files():
         bytes_of_case = None
         for line in tree.text(path).splitlines():
             if line.startswith("=>"):
@@ -38,6 +43,6 @@ def test_every_example_is_a_golden_case():
 
 
 def test_every_golden_format_has_an_example():
-    formats = {path.stem for path in tree.under("tests", suffixes={".hex"})}
+    formats = {path.stem for path in golden_files()}
     shown = {meaning.split()[0] for _, meaning in examples()}
     assert formats <= shown

@@ -18,9 +18,9 @@ def code_files():
 
 
 def test_no_file_is_too_long():
-    generated = {"docs/configuration.md"}  # one section per directive, printed by the server
+    directives = {"docs/configuration.md", "conf/cairn.conf"}  # one section per directive
     for path in code_files():
-        if str(path) not in generated:
+        if str(path) not in directives:
             assert tree.text(path).count("\n") <= MOST_FILE_LINES, path
 
 

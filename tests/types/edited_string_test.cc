@@ -203,11 +203,11 @@ TEST_F(EditedStringTest, HasTheBytesOfTheFormat) {
 }
 
 TEST_F(EditedStringTest, ReportsTheInvalidFieldOfARecord) {
-  EXPECT_EQ(ErrorOf("\x07\x50"), "spread string: fragment_bytes is cut short");
-  EXPECT_EQ(ErrorOf(std::string("\x07\x50\0", 3)), "spread string: fragment_bytes is out of range");
+  EXPECT_EQ(ErrorOf("\x07\x50"), "fragments: fragment_bytes is cut short");
+  EXPECT_EQ(ErrorOf(std::string("\x07\x50\0", 3)), "fragments: fragment_bytes is out of range");
   EXPECT_EQ(ErrorOf("\x07\x50\x08\x08"), "spread string: bytes after fragment_bytes");
-  EXPECT_EQ(ErrorOf("\x07\x2c\x08"), "spread string: length is out of range");
-  EXPECT_EQ(ErrorOf("\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08"), "spread string: length is out of range");
+  EXPECT_EQ(ErrorOf("\x07\x2c\x08"), "fragments: length is out of range");
+  EXPECT_EQ(ErrorOf("\x07\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x08"), "fragments: length is out of range");
 }
 
 }  // namespace

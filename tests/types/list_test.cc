@@ -313,6 +313,51 @@ TEST_F(LargeListTest, KeepsItsExpiryWhenItsOnlyItemIsRotated) {
   Finish();
 }
 
+// Popping every item leaves the chunks to the collection's removal, so items that are pushed afterwards need a new one:
+// otherwise chunks of the old list would stay between the new ones.
+TEST_F(LargeListTest, HasANewCollectionWhenItIsRefilled) {
+  std::vector<std::string> values;
+  for (int i = 0; i < 5000; ++i) values.push_back("item:" + std::to_string(i));
+  Push(ListEnd::kTail, values);
+  Edit([](List& list) { ASSERT_TRUE(*list.Insert("item:2000", true, std::string(3000, 'x'))); });
+  Commit();
+  const auto collection = [this] {
+    Begin();
+    Keyspace keys(txn(), 0, limits_);
+    const auto entry = keys.Find(keys.Name("k"));
+    const CollectionId id = DecodeSpreadPayload(entry->payload())->id;
+    Finish();
+    return id;
+  };
+  const CollectionId before = collection();
+  EncodedItems reversed;
+  Edit([&](List& list) {
+    ASSERT_TRUE(list.Pop(ListEnd::kTail, list.size(), [&](const Item& item) { reversed.Add(item); }).ok());
+    ASSERT_TRUE(list.Push(ListEnd::kTail, reversed).ok());
+  });
+  Commit();
+  EXPECT_NE(collection(), before);
+  EXPECT_EQ(Content(0, 2), std::vector<std::string>({"item:4999", "item:4998"}));
+  EXPECT_EQ(Content(4999, 2), std::vector<std::string>({"item:1", "item:0"}));
+}
+
+// A walk from the last item to the first one gives the reverse of the walk from the first to the last.
+TEST_F(LargeListTest, IsWalkedInBothDirections) {
+  for (const int count : {7, 9000}) {
+    std::vector<std::string> values;
+    for (int i = 0; i < count; ++i) values.push_back("item:" + std::to_string(i));
+    Push(ListEnd::kTail, values);
+    std::vector<std::string> items;
+    Read([&](List& list) {
+      const auto visit = [&](const Item& item) { items.push_back(item.ToString()); };
+      ASSERT_TRUE(list.ForEach(2, count - 3, visit, true).ok());
+    });
+    EXPECT_EQ(items, std::vector<std::string>(values.rbegin() + 1, values.rend() - 2));
+    Edit([count](List& list) { ASSERT_TRUE(list.Pop(ListEnd::kHead, count, [](const Item&) {}).ok()); });
+    Commit();
+  }
+}
+
 // The bytes in docs/format.md, section 5.2.
 TEST(ListChunkRow, HasTheBytesOfTheFormat) {
   const std::vector<std::string_view> values = {"a", "1"};

@@ -174,21 +174,34 @@ TEST(RdbValue, TemplatesMustFitTheirHashes) {
   EXPECT_EQ(ShowHex("1f 01 02 0166 0166 c001 c002"), "rdb: a duplicate element");
 }
 
-// What XADD IDMP has seen cannot be kept, and pending entries without a consumer cannot be stored.
-TEST(RdbValue, StreamsOfRedis8AreReadOrRefused) {
+TEST(RdbValue, StreamsOfRedis8AreRead) {
   for (const CorpusPayload& payload : RdbCorpus()) {
     if (!payload.name.starts_with("stream 4")) continue;
     RdbReader reader(payload.bytes, kMostTextBytes);
     EXPECT_TRUE(ReadRdbValue(reader).ok());
-    EXPECT_EQ(reader.skipped().size(), 1u) << payload.name;
+    EXPECT_TRUE(reader.skipped().empty()) << payload.name;
   }
   const std::string head =
       "1b0110000000000000000500000000000000011d1d0000000a000101000101018161020001020100010001"
       "8162020401ff0105010501000001010167050101010000000000000005000000000000000"
       "1e80300000000000002 00 ";
-  EXPECT_EQ(ShowHex(head + "01 0000000000000005 0000000000000001 4064 4064 00 00 00"),
-            "rdb stream: pending entries that no consumer owns (XNACK) are not supported");
+  const std::string released = head + "01 0000000000000005 0000000000000001 ";
+  const std::string bytes = FromHex(released + "4064 05 01 0170 01 0169 05 01 07 08");
+  RdbReader reader(bytes, kMostTextBytes);
+  const Result<RdbValue> value = ReadRdbValue(reader);
+  ASSERT_TRUE(value.ok()) << value.status().text();
+  const std::vector<PendingEntry>& nacked = value->stream->groups().at(0).nacked;
+  ASSERT_EQ(nacked.size(), 1u);
+  EXPECT_EQ(nacked[0].deliveries, 2u);
+  const RdbStream::Idempotence& kept = value->stream->idempotence();
+  EXPECT_EQ(kept.duration_s + kept.most_ids, 105u);
+  EXPECT_EQ(kept.added * 10 + kept.duplicates, 78u);
+  EXPECT_EQ(kept.producers.at(0).name, "p");
+  EXPECT_EQ(kept.producers.at(0).ids.at(0), std::pair(std::string("i"), StreamId{5, 1}));
   EXPECT_EQ(ShowHex(head + "00 4064 4064 00 00 00"), "rdb stream: a pending entry without a consumer");
+  EXPECT_EQ(ShowHex(head + "01 0000000000000005 0000000000000002 4064 4064 00 00 00"),
+            "rdb stream: a released entry has a consumer, or is not pending");
+  EXPECT_EQ(ShowHex(released + "00 4064 00 00 00"), "rdb stream: the settings of idempotent producers");
 }
 
 // Every proper prefix of every payload is refused: a value marks its end.

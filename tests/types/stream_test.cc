@@ -10,6 +10,7 @@
 #include "types/collection_fixture.h"
 #include "types/stream_filler.h"
 #include "types/stream_group.h"
+#include "types/stream_producers.h"
 
 namespace cairn {
 namespace {
@@ -257,6 +258,129 @@ TEST_F(StreamTest, PendingEntriesMoveToAnotherConsumer) {
     StreamGroup group = *TRY(StreamGroup::Find(stream, "g"));
     TRY(group.Destroy(stream));
     EXPECT_EQ(stream.state().groups, 0u);
+    return Ok();
+  });
+  With([&](Stream& stream) -> Status {
+    Cursor left = stream.txn().Scan(MakeCollectionStart(Space::kScores, stream.rows().id, stream.rows().stripe),
+                                    MakeCollectionEnd(Space::kScores, stream.rows().id, stream.rows().stripe));
+    EXPECT_FALSE(left.Valid());
+    return left.TakeStatus();
+  });
+}
+
+// The rows by time exist from the first KeepTimes() on, and follow every change of a pending entry.
+TEST_F(StreamTest, PendingEntriesAreVisitedByTime) {
+  Add(1, 10);
+  const auto times = [](const StreamGroup& group) -> Result<std::string> {
+    std::string text;
+    TRY(group.ForEachPendingByTime([&](const PendingEntry& entry) -> Result<bool> {
+      text += std::to_string(entry.delivered_ms) + ":" + std::to_string(entry.id.ms) + entry.consumer + " ";
+      return true;
+    }));
+    return text;
+  };
+  With([&](Stream& stream) -> Status {
+    StreamGroup group = StreamGroup::Create(stream, "g", {}, 0);
+    StreamConsumer& a = *TRY(group.ConsumerOrNew("a", 5));
+    TRY(group.Assign(a, {.id = {1, 0}, .delivered_ms = 30, .deliveries = 1}));
+    TRY(group.Assign(a, {.id = {2, 0}, .delivered_ms = 20, .deliveries = 1}));
+    EXPECT_TRUE(TRY(group.KeepTimes()));
+    EXPECT_FALSE(TRY(group.KeepTimes()));
+    TRY(group.Assign(a, {.id = {3, 0}, .delivered_ms = 20, .deliveries = 1}));
+    EXPECT_EQ(TRY(times(group)), "20:2a 20:3a 30:1a ");
+    group.Save();
+    return Ok();
+  });
+  With([&](Stream& stream) -> Status {
+    StreamGroup group = *TRY(StreamGroup::Find(stream, "g"));
+    EXPECT_FALSE(TRY(group.KeepTimes()));
+    StreamConsumer& b = *TRY(group.ConsumerOrNew("b", 5));
+    TRY(group.Assign(b, {.id = {2, 0}, .delivered_ms = 40, .deliveries = 2}));
+    EXPECT_EQ(TRY(times(group)), "20:3a 30:1a 40:2b ");
+    EXPECT_TRUE(TRY(group.Release({3, 0})));
+    TRY(group.DeleteConsumer(b));
+    EXPECT_EQ(TRY(times(group)), "30:1a ");
+    TRY(group.Destroy(stream));
+    return Ok();
+  });
+  With([&](Stream& stream) -> Status {
+    Cursor left = stream.txn().Scan(MakeCollectionStart(Space::kScores, stream.rows().id, stream.rows().stripe),
+                                    MakeCollectionEnd(Space::kScores, stream.rows().id, stream.rows().stripe));
+    EXPECT_FALSE(left.Valid());
+    return left.TakeStatus();
+  });
+}
+
+// Released entries come before all others, in the order of their release, and belong to no consumer.
+TEST_F(StreamTest, ReleasedEntriesHaveNoConsumer) {
+  Add(1, 10);
+  With([&](Stream& stream) -> Status {
+    StreamGroup group = StreamGroup::Create(stream, "g", {}, 0);
+    StreamConsumer& a = *TRY(group.ConsumerOrNew("", 5));  // a consumer may have an empty name
+    for (uint64_t ms = 1; ms <= 3; ++ms) {
+      TRY(group.Assign(a, {.id = {ms, 0}, .delivered_ms = 9, .deliveries = 1}));
+    }
+    TRY(group.Nack({.id = {3, 0}, .deliveries = 7}));
+    TRY(group.Nack({.id = {2, 0}, .deliveries = 1}));
+    TRY(group.Nack({.id = {5, 0}, .deliveries = 0}));
+    EXPECT_EQ(a.pending, 1u);
+    group.Save();
+    return Ok();
+  });
+  With([&](Stream& stream) -> Status {
+    StreamGroup group = *TRY(StreamGroup::Find(stream, "g"));
+    EXPECT_EQ(group.pending(), 4u);
+    EXPECT_EQ(group.nacked(), 3u);
+    EXPECT_FALSE(TRY(group.Pending({1, 0}))->nacked);
+    EXPECT_TRUE(TRY(group.Pending({2, 0}))->nacked);
+    EXPECT_TRUE(TRY(group.KeepTimes()));
+    std::vector<uint64_t> order;
+    TRY(group.ForEachPendingByTime([&](const PendingEntry& entry) -> Result<bool> {
+      order.push_back(entry.id.ms);
+      return true;
+    }));
+    EXPECT_EQ(order, (std::vector<uint64_t>{3, 2, 5, 1}));
+    EXPECT_TRUE(TRY(group.Release({2, 0})));
+    StreamConsumer& a = *TRY(group.Consumer(""));
+    TRY(group.Assign(a, {.id = {3, 0}, .delivered_ms = 9, .deliveries = 8}));
+    EXPECT_EQ(group.nacked(), 1u);
+    EXPECT_EQ(a.pending, 2u);
+    return Ok();
+  });
+}
+
+TEST_F(StreamTest, ARecordKeepsHowProducersAreRecognized) {
+  StreamState state{.count = 2, .last_id = {1000, 2}, .idempotence = {.most_ids = 50, .added = 3, .duplicates = 1}};
+  std::string payload;
+  AppendStreamState(payload, 7, state);
+  EXPECT_EQ(DecodeStreamState(*DecodeSpreadPayload(payload))->idempotence, state.idempotence);
+  std::string plain;
+  state.idempotence = {};
+  AppendStreamState(plain, 7, state);
+  EXPECT_EQ(plain.size() + 7, payload.size());
+  payload.pop_back();
+  EXPECT_FALSE(DecodeStreamState(*DecodeSpreadPayload(payload)).ok());
+}
+
+TEST_F(StreamTest, IdsOfProducersExpireAndAreLimited) {
+  With([&](Stream& stream) -> Status {
+    StreamIdempotence& kept = stream.state().idempotence;
+    kept.most_ids = 2;
+    StreamProducers producers(stream.txn(), stream.rows(), kept);
+    for (uint64_t ms = 1; ms <= 3; ++ms) TRY(producers.Add("p", std::to_string(ms), {ms, 0}, 1000));
+    EXPECT_FALSE(TRY(producers.Find("p", "1", 1000)));
+    EXPECT_EQ(TRY(producers.Find("p", "2", 1000)), (StreamId{2, 0}));
+    EXPECT_FALSE(TRY(producers.Find("q", "2", 1000)));
+    EXPECT_EQ(TRY(producers.Find("p", "2", 100'001)), (StreamId{2, 0}));
+    EXPECT_FALSE(TRY(producers.Find("p", "2", 100'002)));
+    for (int n = 0; n < 20; ++n) TRY(producers.Add("q" + std::to_string(n), "1", {10, 0}, 1000));
+    EXPECT_EQ(kept.producers, 21u);
+    // When there are twice as many as at the last look, the expired ones are deleted.
+    for (int n = 0; n < 20; ++n) TRY(producers.Add("r" + std::to_string(n), "1", {200'000, 0}, 200'000));
+    EXPECT_EQ(kept.producers, 20u);
+    EXPECT_EQ(TRY(producers.Find("r0", "1", 200'000)), (StreamId{200'000, 0}));
+    TRY(producers.Clear());
+    EXPECT_FALSE(TRY(producers.Find("r0", "1", 200'000)));
     return Ok();
   });
   With([&](Stream& stream) -> Status {

@@ -21,7 +21,8 @@ TEST(ValueTypes, HaveTheNamesOfTypeInTheOrderOfTheirNumbers) {
     EXPECT_EQ(&ValueTypeOf(row->type), row);
     EXPECT_EQ(static_cast<size_t>(row->type), names.size()) << row->name;
   }
-  EXPECT_EQ(names, (std::vector<std::string_view>{"string", "list", "set", "zset", "hash", "stream", "ReJSON-RL"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"string", "list", "set", "zset", "hash", "stream", "ReJSON-RL",
+                                                  "MBbloom--", "MBbloomCF", "CMSk-TYPE", "TopK-TYPE", "TDIS-TYPE"}));
   EXPECT_EQ(names.size(), kTypeCount);
 }
 

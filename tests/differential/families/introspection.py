@@ -71,6 +71,26 @@ def field_deadline(s):
     return command(words[0].decode(), words[1:], mutable=NOTHING)
 
 
+def newer_string(s):
+    """Commands on strings that Redis 8 and Valkey 9 added, on separate keys and with few values, so conditions hold."""
+    keys = [b"newer:%d" % i for i in s.rng.sample(range(4), s.rng.randint(1, 3))]
+    value, other = (b"v%d" % s.rng.randrange(3) for _ in range(2))
+    pairs = [word for key in keys for word in (key, value)]
+    condition = s.pick([], [], [b"NX"], [b"XX"], [b"NX", b"XX"])
+    expiry = s.pick([], [], [b"KEEPTTL"], [b"EXAT", s.timestamp()], [b"PXAT", s.timestamp() + b"000"], [b"EX", b"0"])
+    words = s.pick(
+        [b"MSETEX", b"%d" % len(keys), *pairs, *condition, *expiry],
+        [b"MSETEX", s.pick(b"0", b"-1", b"2", b"x", b"9999999999"), *pairs, *expiry],
+        [b"DELIFEQ", keys[0], value],
+        [b"SET", keys[0], value, b"IFEQ", other, *s.pick([], [b"GET"], [b"NX"]), *expiry],
+        [b"SET", keys[0], value, *expiry],
+        [b"MGET", *keys],
+        [b"EXPIRETIME", keys[0]],
+        [b"DEL", keys[0]],
+    )
+    return command(words[0].decode(), words[1:], mutable=NOTHING)
+
+
 def question(s):
     """Queries about a key, the server or channels."""
     key = s.any_key()
@@ -106,4 +126,4 @@ def question(s):
     return command(words[0].decode(), words[1:], mutable=NOTHING, **({"rule": rule} if rule else {}))
 
 
-COMMANDS = [(4, directive), (8, keys), (8, field_deadline), (8, question)]
+COMMANDS = [(4, directive), (8, keys), (8, field_deadline), (5, newer_string), (8, question)]

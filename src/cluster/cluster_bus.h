@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ClusterBus: the cluster bus of this server: the protocol (cluster/bus_protocol.h), its sockets (cluster/bus_links.h)
+// and two threads. "cluster" runs the steps of the protocol. "cluster-role" does what may wait for holders of keys: it
+// follows a new role, wakes blocked clients after a change of routes, waits until paused writes have ended, and deletes
+// keys of lost slots.
+//
+// While a controller sets the topology (CLUSTERX SETNODES), the bus is idle: it has no links, detects no failures and
+// holds no elections.
+//
+// Thread: any. The protocol and the links are guarded by the cluster's write_mutex_, which the step of a message holds
+// while it writes nodes.conf; so the threads of clients do not take it. A step of the protocol also holds mutex_, as
+// its readers do.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "cluster/bus_links.h"
+#include "cluster/bus_protocol.h"
+
+namespace cairn {
+
+class ClientPause;
+class Cluster;
+class Config;
+class PubSub;
+class Replication;
+class Store;
+class Tls;
+
+class ClusterBus {
+ public:
+  struct Parts {
+    Store& store;
+    Config& config;
+    Replication& replication;
+    ClientPause& pause;
+    PubSub& pubsub;
+    const Tls& tls;
+  };
+
+  ClusterBus(const Parts& parts, Cluster& cluster);
+  ~ClusterBus();
+
+  // The port of the bus of this server; it may be too large.
+  static int64_t PortOf(const Config& config);
+  // Opens the port of the bus; the error is for the operator.
+  Status Listen();
+  void Start();
+  void Stop();
+
+  // ---- commands. They may wait for the disk. REQUIRES: the caller holds no stripe.
+  // CLUSTER MEET.
+  Status Meet(const std::string& ip, uint16_t port, uint16_t cport);
+  // CLUSTER FORGET.
+  void Forget(const NodeId& node);
+  // CLUSTER FAILOVER.
+  Status Failover(BusProtocol::FailoverKind kind);
+
+  // ---- for readers. They take the cluster's mutex_ only, so a command that holds keys may call them.
+  int CountFailureReports(const NodeId& node) const;
+  struct Counts {
+    BusMessageCounts messages;
+    uint64_t links_above_limit = 0;  // that were closed
+  };
+  Counts counts() const;
+  struct LinkRow {
+    BusLinkRow link;
+    BusLinks::Buffer buffer;
+  };
+  // With the buffers of the last tick.
+  std::vector<LinkRow> Links() const;
+
+  // ---- DEBUG
+  // Closes links of a node; they are opened again. REQUIRES: the caller holds no stripe.
+  void CloseLinks(const NodeId& node, LinkEnds ends);
+  // Drops all messages of this type that arrive; -1 is none.
+  void set_dropped_type(int type) { dropped_type_ = type; }
+
+  // A command has changed the topology. REQUIRES: the caller holds the cluster's write_mutex_.
+  void OnChanged();
+
+ private:
+  // A step that a client's thread wants; the thread "cluster" runs it soon, in the order of the calls.
+  using Request = std::function<BusEffects(const BusProtocol::Input& input)>;
+  void AddRequest(Request request);
+  // What "cluster-role" has to do.
+  struct Work {
+    bool follows = false;
+    bool settles = false;  // the routes have changed
+    bool pauses = false;
+    std::vector<int> lost_slots;
+    std::vector<BusSend> announcements;  // of a promotion, for when it is done
+  };
+
+  void Run();
+  void Tick();
+  void RunRequests();
+  void RunRole();
+  bool AwaitWork(Work& work);
+  void Do(const Work& work);
+
+  // Runs a step of the protocol and carries its effects out. REQUIRES: the caller holds the cluster's write_mutex_.
+  template <typename StepFunction>
+  void Step(const StepFunction& step);
+  void CarryOut(BusEffects effects);
+  // Writes nodes.conf if the effects or an earlier failure demand it; false if that fails.
+  bool Save(const BusEffects& effects);
+  void Deliver(const BusEffects& effects) const;
+  void ReadSettings();
+  BusSelf ReadSelf();
+  // Ends all links while a controller sets the topology.
+  void Rest();
+
+  const Parts parts_;
+  Cluster& cluster_;
+  BusProtocol protocol_;
+  BusLinks links_;
+  BusSettings settings_;
+  size_t most_unsent_ = 0;
+  bool must_save_ = false;     // the last write of nodes.conf failed
+  bool knows_offset_ = false;  // writes are paused, so the announced offset must be exact
+  bool is_idle_ = false;
+  std::atomic<bool> is_active_{false};  // it sends messages
+  std::atomic<bool> stopping_{false};
+  int64_t next_tick_ms_ = 0;
+  std::map<BusLinkId, BusLinks::Buffer> buffers_;  // guarded by the cluster's mutex_, like the next
+  uint64_t links_above_limit_ = 0;
+  std::atomic<int> dropped_type_{-1};
+  Mutex requests_mutex_;  // a leaf
+  std::vector<Request> requests_ ABSL_GUARDED_BY(requests_mutex_);
+  Mutex work_mutex_;  // a leaf
+  CondVar work_changed_;
+  Work work_ ABSL_GUARDED_BY(work_mutex_);
+  bool has_work_ ABSL_GUARDED_BY(work_mutex_) = false;
+  std::thread thread_;
+  std::thread role_thread_;
+};
+
+}  // namespace cairn

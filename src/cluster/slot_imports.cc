@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cluster/slot_imports.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/cluster.h"
+#include "command/session.h"
+#include "replication/replication.h"
+#include "storage/store.h"
+
+namespace cairn {
+
+Status SlotImports::CheckMayImport(const SlotMigration& migration) const {
+  const SlotSet slots = migration.slots();
+  for (const auto& [session, other] : imports_) {
+    const SlotSet taken = other.migration.slots();
+    for (int slot = 0; slot < kSlotCount; ++slot) {
+      if (!taken.Has(slot) || !slots.Has(slot)) continue;
+      return Status::Reply("ERR Slot is already being imported on the target by a different migration");
+    }
+  }
+  for (const std::shared_ptr<Replica>& replica : replication_.replicas().All()) {
+    if (replica->files) continue;
+    return Status::Reply("ERR a replica of the target is not a Cairn, or does not take files (repl-sync-files)");
+  }
+  return cluster_.With([&](const Topology& topology) -> Status {
+    if (!topology.myself().is_master()) {
+      return Status::Reply("ERR Slot migration can only be used on primary nodes.");
+    }
+    if (topology.Find(migration.source) == nullptr) {
+      return Status::Reply("ERR Target node does not know the source node");
+    }
+    if (migration.source == topology.myself().id()) return Status::Reply("ERR Source node is target node itself");
+    for (int slot = 0; slot < kSlotCount; ++slot) {
+      if (!slots.Has(slot)) continue;
+      if (topology.ImportingFrom(slot) != nullptr) return Status::Reply("ERR Slots are being manually imported");
+      if (topology.SlotOwner(slot) == topology.Find(migration.source)) continue;
+      return Status::Reply("ERR Target node does not agree about current slot ownership");
+    }
+    return Ok();
+  });
+}
+
+Status SlotImports::Establish(Session& session, SlotMigration migration) {
+  migration.target = cluster_.With([](const Topology& topology) { return topology.myself().id(); });
+  const SlotSet slots = migration.slots();
+  const std::string name = migration.name;
+  {
+    const MutexLock lock(mutex_);
+    if (imports_.contains(session.id())) return Status::Reply("ERR this connection imports slots already");
+    TRY(CheckMayImport(migration));
+    migration.state = migration_state::kReceiving;
+    imports_[session.id()] = {migration, store_.databases()[0].keyspace.load(), false};
+    list_.Add(std::move(migration));
+    session.is_primary = true;
+  }
+  TRY(cluster_.unserved().Hide(name, slots, true));
+  // The slots may have keys that were left by a move key by key.
+  if (!TRY(cluster_.unserved().DropNow(slots))) return Status::Reply("ERR the server stops or has become a replica");
+  return Ok();
+}
+
+Status SlotImports::NoteSnapshotEnd(const Session& session) {
+  std::string name;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = imports_.find(session.id());
+    if (found == imports_.end()) return Status::Reply("ERR this connection imports no slots");
+    name = found->second.migration.name;
+  }
+  list_.SetState(name, migration_state::kWaitingForPaused);
+  return store_.log().Sync();  // so that the sync in TakeOver, while writes are held back, has little to do
+}
+
+Status SlotImports::TakeSlots(const Import& import) {
+  const SlotSet slots = import.migration.slots();
+  return cluster_.Change([&](Topology& topology) -> Status {
+    if (!topology.myself().is_master()) return Status::Reply("ERR the target is not a master any more");
+    const Node* const source = topology.Find(import.migration.source);
+    const NodeId me = topology.myself().id();
+    for (int slot = 0; slot < kSlotCount; ++slot) {
+      if (!slots.Has(slot)) continue;
+      if (source == nullptr || topology.SlotOwner(slot) != source) {
+        return Status::Reply("ERR Slots are no longer owned by source node");
+      }
+      topology.UnassignSlot(slot);
+      topology.AssignSlot(slot, me);
+    }
+    BumpEpoch(topology);  // the claim wins over that of the source
+    return Ok();
+  });
+}
+
+Status SlotImports::TakeOver(Session& session) {
+  Import import;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = imports_.find(session.id());
+    if (found == imports_.end()) return Status::Reply("ERR this connection imports no slots");
+    found->second.takes_over = true;
+    import = found->second;
+  }
+  list_.SetState(import.migration.name, migration_state::kGranted);
+  Status taken = store_.databases()[0].keyspace.load() == import.keyspace ? store_.log().Sync()
+                                                                          : Status::Reply("ERR Data was flushed");
+  if (taken.ok()) taken = TakeSlots(import);
+  session.is_primary = false;
+  {
+    const MutexLock lock(mutex_);
+    imports_.erase(session.id());
+  }
+  if (!taken.ok()) {
+    CleanUp(import, std::string(taken.text()));
+    return taken;
+  }
+  list_.SetState(import.migration.name, migration_state::kSuccess);
+  return cluster_.unserved().Show(import.migration.name, true);
+}
+
+int SlotImports::HasTaken(const std::string& name, const SlotSet& slots) const {
+  {
+    const MutexLock lock(mutex_);
+    const bool is_open =
+        std::ranges::any_of(imports_, [&](const auto& each) { return each.second.migration.name == name; });
+    if (is_open) return 2;
+  }
+  return cluster_.With([&](const Topology& topology) {
+    for (int slot = 0; slot < kSlotCount; ++slot) {
+      if (slots.Has(slot) && topology.SlotOwner(slot) != &topology.myself()) return 0;
+    }
+    return 1;
+  });
+}
+
+void SlotImports::CleanUp(const Import& import, std::string message) {
+  const std::string name = import.migration.name;
+  list_.SetState(name, migration_state::kCleaningUp, std::move(message));
+  cluster_.unserved().Drop(name, [this, name] { list_.SetState(name, migration_state::kFailed); });
+}
+
+// TAKEOVER runs on another thread until it ends, and then ends the import itself.
+void SlotImports::OnClosed(Session& session) {
+  if (!session.is_primary) return;
+  Import import;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = imports_.find(session.id());
+    if (found == imports_.end() || found->second.takes_over) return;
+    import = std::move(found->second);
+    imports_.erase(found);
+  }
+  CleanUp(import,
+          "Connection lost to source. Check CLUSTER GETSLOTMIGRATIONS on the source node for more information.");
+}
+
+}  // namespace cairn

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cluster/unserved_slots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "base/thread.h"
+#include "base/words.h"
+#include "cluster/slot_keys.h"
+#include "storage/store.h"
+#include "storage/transaction.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::string_view kRow = "cluster/unserved";
+constexpr std::chrono::seconds kPause{1};  // before a failed deletion is tried again
+
+Status Damaged() { return Status::Corruption("meta row cluster/unserved: not a list of slots"); }
+
+std::string Encode(const std::map<std::string, SlotSet>& slots) {
+  std::string text;
+  for (const auto& [name, set] : slots) {
+    text += name;
+    for (const SlotRange& range : set.Ranges()) text += fmt::format(" {}-{}", range.first, range.last);
+    text += '\n';
+  }
+  return text;
+}
+
+Result<SlotRange> DecodeRange(std::string_view word) {
+  const size_t dash = word.find('-');
+  if (dash == std::string_view::npos) return Damaged();
+  const auto first = ParseInt64(word.substr(0, dash));
+  const auto last = ParseInt64(word.substr(dash + 1));
+  if (!first || !last || !IsSlot(*first) || !IsSlot(*last) || *first > *last) return Damaged();
+  return SlotRange{static_cast<int>(*first), static_cast<int>(*last)};
+}
+
+Result<std::map<std::string, SlotSet>> Decode(std::string_view text) {
+  std::map<std::string, SlotSet> slots;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return Damaged();
+    const auto words = SplitWords(text.substr(0, end));
+    if (!words || words->empty()) return Damaged();
+    SlotSet& set = slots[words->front()];
+    for (size_t i = 1; i < words->size(); ++i) {
+      const SlotRange range = TRY(DecodeRange((*words)[i]));
+      for (int slot = range.first; slot <= range.last; ++slot) set.Add(slot);
+    }
+    text.remove_prefix(end + 1);
+  }
+  return slots;
+}
+
+}  // namespace
+
+UnservedSlots::UnservedSlots(Store& store, const Notifier& notifier, Host host)
+    : store_(store), host_(std::move(host)), drops_(store, notifier) {}
+
+Status UnservedSlots::Load() {
+  const MutexLock lock(mutex_);
+  slots_ = TRY(Decode(TRY(store_.ReadNote(kRow))));
+  RefreshLocked();
+  return Ok();
+}
+
+void UnservedSlots::Start() {
+  thread_ = StartThread("slot-drop", [this] { Run(); });
+}
+
+void UnservedSlots::Stop() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+Status UnservedSlots::Write(std::span<const std::string_view> replicated) {
+  const auto txn = std::make_unique<Transaction>(store_);
+  txn->BeginCommand(Lane::kSlow, WallMs(), false);
+  txn->on_commit().PutNote(kRow, Encode(slots_));
+  ReplicatedCommands& commands = txn->replicated_commands();
+  if (!replicated.empty() && commands.interest() & kInterestInReplication) commands.Add(0, replicated);
+  TRY(txn->FinishCommand());
+  return txn->Commit(CommitMode::kWait);
+}
+
+Status UnservedSlots::Hide(const std::string& name, const SlotSet& slots, bool replicates) {
+  std::vector<std::string> words = {"CLUSTER", "SYNCSLOTS", "HIDE", name};
+  for (const SlotRange& range : slots.Ranges()) {
+    words.push_back(std::to_string(range.first));
+    words.push_back(std::to_string(range.last));
+  }
+  if (!replicates) words.clear();
+  const MutexLock lock(mutex_);
+  slots_[name] = slots;
+  RefreshLocked();
+  return Write(std::vector<std::string_view>(words.begin(), words.end()));
+}
+
+Status UnservedSlots::Show(const std::string& name, bool replicates) {
+  const std::string_view words[] = {"CLUSTER", "SYNCSLOTS", "SHOW", name};
+  const MutexLock lock(mutex_);
+  if (slots_.erase(name) == 0) return Ok();
+  RefreshLocked();
+  return Write(replicates ? std::span<const std::string_view>(words) : std::span<const std::string_view>());
+}
+
+void UnservedSlots::Drop(const std::string& name, std::function<void()> done) {
+  const MutexLock lock(mutex_);
+  jobs_.push_back({name, std::move(done)});
+  changed_.NotifyAll();
+}
+
+void UnservedSlots::DropAll() {
+  const MutexLock lock(mutex_);
+  for (const auto& [name, set] : slots_) jobs_.push_back({name, nullptr});
+  changed_.NotifyAll();
+}
+
+void UnservedSlots::Refresh() {
+  const MutexLock lock(mutex_);
+  RefreshLocked();
+}
+
+void UnservedSlots::RefreshLocked() {
+  if (slots_.empty() && !store_.staging().hidden_slots().any()) return;
+  const bool shows = store_.staging().hidden_slots().Set([this](int slot) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    for (const auto& [name, set] : slots_) {
+      if (set.Has(slot)) return !host_.is_served(slot);
+    }
+    return false;
+  });
+  if (!shows) return;
+  // Keys may have expired while they were hidden.
+  for (const StorageMode mode : {StorageMode::kSsd, StorageMode::kMemory}) store_.expiry_start(mode).Note(0);
+}
+
+// ---- the thread "slot-drop"
+
+bool UnservedSlots::Next(Job& job) {
+  const MutexLock lock(mutex_);
+  while (jobs_.empty() && !stopping_) changed_.Wait(mutex_);
+  if (stopping_) return false;
+  job = std::move(jobs_.front());
+  jobs_.pop_front();
+  return true;
+}
+
+void UnservedSlots::Run() {
+  LowerPriority();
+  Job job;
+  while (Next(job)) {
+    const Status status = Carry(job);
+    if (status.ok()) {
+      if (job.done) job.done();
+      continue;
+    }
+    Log(LogSeverity::kWarning, "cluster: keys of slots that another node serves are not deleted yet: {}",
+        status.text());
+    const MutexLock lock(mutex_);
+    jobs_.push_back(std::move(job));
+    if (!stopping_) changed_.WaitFor(mutex_, kPause);
+  }
+}
+
+Status UnservedSlots::Carry(const Job& job) {
+  SlotSet slots;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = slots_.find(job.name);
+    if (found == slots_.end()) return Ok();
+    slots = found->second;
+  }
+  const auto is_dropped = [&](int slot) { return !IsHiddenByAnother(slot, job.name); };
+  if (!TRY(DropSlots(slots, is_dropped))) return Ok();
+  return Show(job.name, true);
+}
+
+bool UnservedSlots::IsHiddenByAnother(int slot, const std::string& name) {
+  const MutexLock lock(mutex_);
+  return std::ranges::any_of(slots_, [&](const auto& each) { return each.first != name && each.second.Has(slot); });
+}
+
+Result<bool> UnservedSlots::DropNow(const SlotSet& slots) {
+  return DropSlots(slots, [](int) { return true; });
+}
+
+Result<bool> UnservedSlots::DropSlots(const SlotSet& slots, const std::function<bool(int slot)>& is_dropped) {
+  TRY(host_.settle());
+  for (const SlotRange& range : slots.Ranges()) {
+    for (int slot = range.first; slot <= range.last; ++slot) {
+      for (bool has_more = true; has_more;) {
+        const MutexLock dropping(drop_mutex_);
+        // A replica's keys are those of its master.
+        if (stopping_ || !host_.is_master()) return false;
+        has_more = store_.staging().hidden_slots().Has(slot) && is_dropped(slot) && TRY(drops_.DropSome(slot));
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace cairn

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// UnservedSlots: the slots of which this node stores keys although it does not serve them. They are being imported
+// (cluster/slot_imports.h), or they have left for another node and their keys are still to be deleted.
+//
+// Clients see none of these keys (storage/hidden_slots.h). The set is a row of the store (docs/format.md, section 6),
+// so that a node that was killed finds the keys again: a master deletes them when it starts, or when it is promoted; a
+// replica waits for its master. A slot that this node serves is not hidden and its keys are not deleted, whatever the
+// set says: so the commit point of an import is the change of the slot's owner in nodes.conf.
+//
+// A slot's keys are deleted by range, on the thread "slot-drop".
+//
+// Thread: any.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "bus/slot_set.h"
+#include "cluster/slot_keys.h"
+
+namespace cairn {
+
+class UnservedSlots {
+ public:
+  struct Host {
+    std::function<bool(int slot)> is_served;  // by this node or its master, or open for a manual import
+    std::function<bool()> is_master;
+    std::function<Status()> settle;  // waits for all commands that hold keys
+  };
+
+  UnservedSlots(Store& store, const Notifier& notifier, Host host);
+  ~UnservedSlots() { Stop(); }
+
+  // Reads the row. REQUIRES: no client is served yet.
+  Status Load();
+  void Start();
+  void Stop();
+
+  // Hides the slots under a name, here and, if `replicates`, on the replicas. They are hidden even after kill -9.
+  Status Hide(const std::string& name, const SlotSet& slots, bool replicates);
+  // Ends that. The caller has deleted the keys, or this node serves the slots now.
+  Status Show(const std::string& name, bool replicates);
+  // Deletes the keys of these slots, then shows the slots and calls `done` (may be empty) on the thread "slot-drop".
+  // A slot that another name hides too is left alone: an import of it may have begun, which has called DropNow.
+  // REQUIRES: they are hidden.
+  void Drop(const std::string& name, std::function<void()> done);
+  // Deletes the keys now; false if the server stops or has become a replica. REQUIRES: they are hidden, and the caller
+  // holds no stripe.
+  Result<bool> DropNow(const SlotSet& slots);
+  // Deletes the keys of all hidden slots: this node has started as a master, or become one.
+  void DropAll();
+
+  // Held by a change of the routes: no key is deleted by old ones meanwhile.
+  Mutex& drop_mutex() ABSL_LOCK_RETURNED(drop_mutex_) { return drop_mutex_; }
+  // The routes have changed.
+  void Refresh();
+
+ private:
+  struct Job {
+    std::string name;
+    std::function<void()> done;
+  };
+
+  Status Write(std::span<const std::string_view> replicated) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RefreshLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Next(Job& job);
+  void Run();
+  Status Carry(const Job& job);
+  // Deletes the keys of the slots of which `is_dropped` is true.
+  Result<bool> DropSlots(const SlotSet& slots, const std::function<bool(int slot)>& is_dropped);
+  bool IsHiddenByAnother(int slot, const std::string& name);
+
+  Store& store_;
+  const Host host_;
+  Mutex drop_mutex_;
+  SlotKeyDrops drops_ ABSL_GUARDED_BY(drop_mutex_);
+  Mutex mutex_ ABSL_ACQUIRED_AFTER(drop_mutex_);
+  CondVar changed_;
+  std::map<std::string, SlotSet> slots_ ABSL_GUARDED_BY(mutex_);  // by name
+  std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<bool> stopping_{false};  // set under mutex_
+  std::thread thread_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The wall clock jumps by hours while clients are served: waits keep their length, and background work goes on.
+
+An NTP client that starts late, or a virtual machine that is resumed, moves the clock. Only the times at which keys
+expire are times of the wall clock, as in Redis. Timeouts of commands, pauses and the periods of the background work are
+lengths, and must not follow it.
+"""
+
+import threading
+import time
+
+import pytest
+
+from fault_control import Faults
+from harness import PATIENCE, Server
+from waiting import wait_for_blocked, wait_until
+
+HOUR_S = 3600
+JUMPS = [3 * HOUR_S, -3 * HOUR_S]
+LONGEST_S = 30 * PATIENCE  # for a wait of a second; a wrong one would take hours, or end at once
+
+
+@pytest.fixture(name="faults")
+def fixture_faults():
+    """A control file."""
+    with Faults() as faults:
+        yield faults
+
+
+def seconds_of(action):
+    """How long the action takes."""
+    begin = time.monotonic()
+    action()
+    return time.monotonic() - begin
+
+
+@pytest.mark.parametrize("jump_s", JUMPS)
+def test_a_blocked_client_waits_as_long_as_it_asked(faults, jump_s):
+    with Server(command=faults.command()) as server:
+        waited = []
+        blocked = threading.Thread(target=lambda: waited.append(seconds_of(lambda: server.client().blpop("list", 2))))
+        blocked.start()
+        wait_for_blocked(server)
+        faults.shift_clock(jump_s)
+        blocked.join(LONGEST_S)
+        assert len(waited) == 1 and 1.9 < waited[0] < LONGEST_S
+
+
+@pytest.mark.parametrize("jump_s", JUMPS)
+def test_waits_that_begin_after_the_jump_have_their_length(faults, jump_s):
+    with Server(command=faults.command()) as server:
+        client = server.client()
+        faults.shift_clock(jump_s)
+        assert 0.9 < seconds_of(lambda: client.blpop("list", 1)) < LONGEST_S
+        client.set("key", "value")
+        assert 0.9 < seconds_of(lambda: client.wait(1, 1000)) < LONGEST_S
+
+
+# The cron thread deletes expired keys that no client reads; it must not sleep until the clock is back where it was.
+@pytest.mark.parametrize("jump_s", JUMPS)
+def test_expired_keys_are_deleted_in_the_background(faults, jump_s):
+    with Server(command=faults.command()) as server:
+        client = server.client()
+        client.set("before", "value", px=200)
+        wait_until(lambda: client.dbsize() == 0, "the end of a key before the jump")
+        faults.shift_clock(jump_s)
+        client.set("after", "value", px=200)
+        wait_until(lambda: client.dbsize() == 0, "the end of a key after the jump")
+
+
+def test_deadlines_of_keys_follow_the_wall_clock(faults):
+    with Server(command=faults.command()) as server:
+        client = server.client()
+        client.set("hour", "value", ex=HOUR_S)
+        client.set("day", "value", ex=24 * HOUR_S)
+        faults.shift_clock(-3 * HOUR_S)
+        assert 3.9 * HOUR_S < client.ttl("hour") <= 4 * HOUR_S
+        faults.shift_clock(2 * HOUR_S)
+        assert client.get("hour") is None
+        assert client.get("day") == b"value"
+
+
+@pytest.mark.parametrize("jump_s", JUMPS)
+def test_a_replica_stays_connected(faults, jump_s):
+    with Server(command=faults.command()) as primary:
+        with Server(command=faults.command(), replicaof=f"127.0.0.1 {primary.port}", repl_timeout=10) as replica:
+            client = primary.client()
+            wait_until(lambda: client.info("replication").get("slave0", {}).get("state") == "online", "the replica")
+            full_syncs = client.info("stats")["sync_full"]
+            faults.shift_clock(jump_s)
+            client.set("key", "value")
+            assert client.wait(1, 20000 * PATIENCE) == 1
+            wait_until(lambda: replica.client().get("key") == b"value", "the value on the replica")
+            assert client.info("stats")["sync_full"] == full_syncs
+            assert replica.client().info("replication")["master_link_status"] == "up"

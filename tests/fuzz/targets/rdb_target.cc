@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Rdb: RDB files. Keys that are loaded can be saved, and a second load and save has the same bytes.
+//
+// Input: whether the file is read in small pieces, then the file. Its checksum is not verified.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "fuzz/rdb_loader.h"
+#include "fuzz/targets/target.h"
+#include "rdb/rdb_file_corpus.h"
+
+namespace cairn {
+namespace {
+
+RdbSource SourceOf(std::string_view bytes, size_t piece) {
+  return [bytes, piece](char* into, size_t most) mutable -> Result<size_t> {
+    const size_t size = std::min({bytes.size(), most, piece});
+    std::copy_n(bytes.data(), size, into);
+    bytes.remove_prefix(size);
+    return size;
+  };
+}
+
+void Run(RdbLoader& loader, std::string_view input) {
+  constexpr size_t kSmallPiece = 7;
+  const size_t piece = TakeChoice(input) % 2 == 1 ? kSmallPiece : SIZE_MAX;
+  const auto loaded = loader.Load(SourceOf(input, piece), false);
+  if (!loaded.ok()) return;
+  const auto saved = loader.Save();
+  ASSERT(saved.ok(), "loaded keys can be saved");
+  const auto again = loader.Load(SourceOf(*saved, SIZE_MAX), true);
+  ASSERT(again.ok(), "a saved file can be loaded");
+  ASSERT(again->keys <= loaded->keys, "a saved file has no new keys");
+  const auto twice = loader.Save();
+  ASSERT(twice.ok() && KeysOf(*twice) == KeysOf(*saved), "a saved file has the same keys");
+}
+
+std::function<void(std::string_view)> Make() {
+  return [loader = std::make_shared<RdbLoader>()](std::string_view input) { Run(*loader, input); };
+}
+
+std::vector<std::string> Seeds() {
+  std::vector<std::string> seeds;
+  for (const RdbFileParts& file : RdbFileCorpus()) {
+    seeds.push_back(Chosen(seeds.size() % 2, std::string(file.head) + file.body + std::string(kRdbCrcBytes, '\0')));
+  }
+  return seeds;
+}
+
+}  // namespace
+
+const FuzzTarget kRdbTarget = {
+    .name = "rdb", .make = Make, .seeds = Seeds, .covers = "src/replication/rdb_file_reader src/rdb/"};
+
+}  // namespace cairn

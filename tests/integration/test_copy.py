@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""cairn-copy: the keys of a server that speaks Redis's protocol, over the wire."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import threading
+
+import pytest
+from harness import Server, start_redis, start_valkey, tool_path
+from load import describe, fill
+from raw_client import TIMEOUT_S
+
+
+def copy(source_port, target, *options, status=0, **environment):
+    """Runs the tool into a server; returns its output."""
+    done = subprocess.run([tool_path("cairn-copy"), *options, f"127.0.0.1:{source_port}", f"127.0.0.1:{target.port}"],
+                          capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def without_pending(values):
+    """The values that commands can read: of a stream all but its pending entries and consumers."""
+    kept = {}
+    for key, (kind, expiry, value) in values.items():
+        if kind == b"stream":
+            entries, groups, _, _, info = value
+            value = entries, [(name, last) for name, _, last in groups], info
+        kept[key] = kind, abs(expiry) // 10000, value  # a copied time to live may be off by milliseconds
+    return kept
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", [start_redis, start_valkey], ids=["redis", "valkey"])
+def test_payloads_are_copied_with_all_they_have(start):
+    with start() as source, Server() as target:
+        fill(source.client(), dbs=(0,), keys=120, large=(1500,))
+        shown = copy(source.port, target)
+        keys = source.client().dbsize()
+        assert f"{keys} keys copied, 0 of them" in shown
+        one, other = (describe(server.client(), (0,)) for server in (source, target))
+        assert {key: value[2] for key, value in one.items()} == {key: value[2] for key, value in other.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", [start_redis, start_valkey, Server], ids=["redis", "valkey", "cairn"])
+def test_commands_copy_what_dump_cannot(start):
+    with start() as source, Server() as target:
+        fill(source.client(), dbs=(0,), keys=120, large=(2500,))
+        target.client().set("string:0", "replaced")
+        target.client().set("kept", "text")
+        shown = copy(source.port, target, "--nodump")
+        keys = source.client().dbsize()
+        assert f"{keys} keys copied, {keys} of them by the commands" in shown
+        assert target.client().get("kept") == b"text"
+        target.client().delete("kept")
+        assert without_pending(describe(target.client(), (0,))) == without_pending(describe(source.client(), (0,)))
+
+
+def test_a_source_without_dump_is_read_by_commands(tmp_path):
+    conf = tmp_path / "redis.conf"
+    conf.write_text('rename-command DUMP ""\nrequirepass secret\n')
+    with Server(["redis-server", str(conf)], save="") as source, Server(requirepass="other") as target:
+        with source.client(password="secret", db=3) as client:
+            client.hset("hash", mapping={"f": "1"})
+            client.set("other", "text", px=100000)
+        shown = copy(source.port, target, "--database", "3", "--into_database", "5", "--match", "*",
+                     CAIRN_COPY_FROM_PASSWORD="secret", CAIRN_COPY_INTO_PASSWORD="other")
+        assert "2 keys copied, 2 of them" in shown
+        with target.client(password="other", db=5) as client:
+            assert client.hgetall("hash") == {b"f": b"1"}
+            assert 90000 < client.pttl("other") <= 100000
+        assert "NOAUTH" in copy(source.port, target, status=1)
+
+
+class FakeSource:
+    """A server that knows the replies to some requests; every other request gets an error."""
+
+    def __init__(self, replies):
+        self.replies = replies
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+        self.thread.join()
+
+    def _serve(self):
+        connection, _ = self.listener.accept()
+        connection.settimeout(TIMEOUT_S)
+        with connection, contextlib.closing(connection.makefile("rb")) as requests:
+            while head := requests.readline():
+                words = []
+                for _ in range(int(head[1:])):
+                    words.append(requests.read(int(requests.readline()[1:])).decode())
+                    requests.readline()
+                connection.sendall(self.replies.get(" ".join(words), "-ERR unknown command\r\n").encode())
+
+
+def bulk(text):
+    """A text as a reply."""
+    return f"${len(text)}\r\n{text}\r\n"
+
+
+def array(*items):
+    """An array of replies."""
+    return f"*{len(items)}\r\n" + "".join(items)
+
+
+def page(cursor, *items):
+    """A reply of SCAN and its family."""
+    return array(bulk(cursor), array(*map(bulk, items)))
+
+
+# After the sources of Kvrocks: a cursor is `_` and the last name, and TYPE knows bitmaps.
+KVROCKS = {
+    "SCAN 0 COUNT 100": page("_bits", "hash", "bits"), "SCAN _bits COUNT 100": page("0", "list"),
+    "TYPE hash": "+hash\r\n", "PTTL hash": ":100000\r\n",
+    "HSCAN hash 0 COUNT 1000": page("_f", "f", "1"), "HSCAN hash _f COUNT 1000": page("0", "g", "2"),
+    "TYPE bits": "+bitmap\r\n", "PTTL bits": ":-1\r\n", "GET bits": bulk("\x01"),
+    "TYPE list": "+list\r\n", "PTTL list": ":-1\r\n",
+    "LRANGE list 0 999": array(bulk("a"), bulk("b")), "LRANGE list 1000 1999": array(),
+}
+
+# After the sources of Ardb: TYPE is a bulk string, and PTTL 0 for a key without a time to live.
+ARDB = {
+    "SCAN 0 COUNT 100": page("0", "zset", "set", "gone"),
+    "TYPE zset": bulk("zset"), "PTTL zset": ":0\r\n", "ZSCAN zset 0 COUNT 1000": page("0", "a", "1.5", "b", "2"),
+    "TYPE set": bulk("set"), "PTTL set": ":100000\r\n", "SSCAN set 0 COUNT 1000": page("0", "x", "y"),
+    "TYPE gone": bulk("none"), "PTTL gone": ":0\r\n",
+}
+
+
+def test_kvrocks_is_read_with_its_cursors_and_types():
+    with FakeSource(KVROCKS) as source, Server() as target:
+        assert "3 keys copied, 3 of them" in copy(source.port, target)
+        client = target.client()
+        assert client.hgetall("hash") == {b"f": b"1", b"g": b"2"} and 90000 < client.pttl("hash") <= 100000
+        assert client.get("bits") == b"\x01" and client.lrange("list", 0, -1) == [b"a", b"b"]
+
+
+def test_ardb_is_read_with_its_times_to_live():
+    with FakeSource(ARDB) as source, Server() as target:
+        assert "2 keys copied, 2 of them" in copy(source.port, target)
+        client = target.client()
+        assert client.zrange("zset", 0, -1, withscores=True) == [(b"a", 1.5), (b"b", 2.0)]
+        assert client.smembers("set") == {b"x", b"y"} and 90000 < client.pttl("set") <= 100000
+        assert client.pttl("zset") == -1 and client.dbsize() == 2
+
+
+def test_unknown_types_are_named_and_broken_replies_end_the_copy():
+    odd = {"SCAN 0 COUNT 100": page("0", "odd"), "TYPE odd": "+sortedint\r\n", "PTTL odd": ":-1\r\n"}
+    with FakeSource(odd) as source, Server() as target:
+        target.client().set("odd", "kept")
+        assert "1 keys were skipped" in copy(source.port, target, status=1)
+        assert target.client().get("odd") == b"kept"
+    with FakeSource({"SCAN 0 COUNT 100": "HTTP/1.1 400\r\n"}) as source, Server() as target:
+        assert "no reply of RESP2" in copy(source.port, target, status=1)

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// LinkSeams: what the functions of link_seams.cc use. One simulation runs at a time in a process.
+//
+// Thread: set while no store is open.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace rocksdb {
+class FileSystem;
+}
+
+namespace cairn::simulation {
+
+struct LinkSeams {
+  std::shared_ptr<rocksdb::FileSystem> disk;         // of the stores that are opened; null: the system's
+  std::function<void(std::string_view why)> on_end;  // instead of the end of the process; must not return
+  std::function<void(int fd)> on_fdatasync;          // before Cairn's own syncs of log files
+  uint64_t fast_lane_steps = UINT64_MAX;             // the work budget of the next fast lane commands
+};
+
+inline LinkSeams seams;
+
+}  // namespace cairn::simulation

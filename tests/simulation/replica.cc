@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulation/replica.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "rdb/rdb_file.h"
+#include "replication/rdb_file_writer.h"
+#include "replication/reload.h"
+#include "replication/stream_log.h"
+#include "simulation/link_seams.h"
+#include "simulation/mismatch.h"
+
+namespace cairn::simulation {
+namespace {
+
+void Require(const Status& status, const char* what) {
+  if (!status.ok()) throw Mismatch{std::string("a replica: ") + what + ": " + std::string(status.text())};
+}
+
+}  // namespace
+
+Replica::Replica(const Setting& setting, std::string folder) : setting_(setting), folder_(std::move(folder)) {
+  setting_.workers = 1;
+  Open();
+}
+
+Replica::~Replica() { Close(); }
+
+// ---- the link
+
+Status Replica::Connect(Node& primary, uint64_t transfer_bytes) {
+  StreamLog& log = *node_->stream_log();
+  const bool goes_on = log.can_continue() && !applier_->is_damaged();
+  const History history = log.history();
+  if (!primary.stream_log()->logs()) {
+    primary.CommitAll();  // it waits for all commands that hold locks
+    TRY(primary.stream_log()->BeginLogging());
+  }
+  auto found = primary.stream_log()->FindStart(goes_on ? history.id : "", log.applied().offset + 1);
+  // After ten seconds the thread "stream" gives up what it cannot read.
+  if (!found.ok()) primary.stream_log()->PassHole({.sequence = UINT64_MAX});
+  const std::optional<Anchor> start = TRY(std::move(found));
+  sent_id_ = primary.stream_log()->history().id;
+  if (start) {
+    Require(log.Rename(sent_id_), "the new name of the stream");
+    ++partial_syncs_;
+    stream_ = std::make_unique<LogStream>(primary.store(), *start);
+  } else {
+    TRY(Load(primary, transfer_bytes));
+    applier_->NoteAdopted();
+    ++full_syncs_;
+  }
+  sent_ = log.applied().offset;
+  applier_->Begin("primary");
+  return Ok();
+}
+
+Status Replica::Load(Node& primary, uint64_t transfer_bytes) {
+  Anchor start;
+  const std::unique_ptr<StoreSnapshot> snapshot = TRY(primary.stream_log()->TakeSnapshot(start));
+  const std::unique_ptr<Transaction> reader = std::make_unique<Transaction>(primary.store());
+  reader->command().KeepExpired(true);
+  reader->ReadFrom(snapshot.get());
+  RdbFileOptions file_options;
+  const int db = std::max(start.db, 0);
+  file_options.aux = {{std::string(kAuxReplicationDb), std::to_string(db)}};
+  std::string file;
+  RdbFileWriter writer(*reader, *snapshot, primary.services().config.limits(), file_options,
+                       [&file](std::string_view bytes) {
+                         file.append(bytes);
+                         return Ok();
+                       });
+  TRY(writer.Write());
+  size_t read = 0;
+  const RdbSource source = [&](char* into, size_t most) -> Result<size_t> {
+    if (read >= transfer_bytes) return Status::Io("the link is cut");
+    const size_t got = std::min<size_t>({most, file.size() - read, transfer_bytes - read});
+    std::memcpy(into, file.data() + read, got);
+    read += got;
+    return got;
+  };
+  std::unique_ptr<StreamLog::Adoption> adoption;
+  ReloadOptions options;
+  options.keeps_expired = true;
+  options.before_adopting = [&](const Reloaded&, Transaction& txn) {
+    adoption = std::make_unique<StreamLog::Adoption>(*node_->stream_log(), sent_id_, Applied{start.offset, db}, txn);
+    return Ok();
+  };
+  const auto loaded = ReplaceDataset(node_->services().DatasetOf(node_->store()), applier_->txn(), source, options);
+  if (!loaded.ok()) {
+    Status failed = Status::Io(loaded.status().text());
+    if (transfer_bytes >= file.size()) Require(failed, "a transfer");
+    return failed;
+  }
+  adoption->Done();
+  stream_ = std::make_unique<LogStream>(primary.store(), start);
+  return Ok();
+}
+
+Status Replica::Receive(Node& primary, uint64_t most) {
+  std::string bytes;
+  for (;;) {
+    bytes.clear();
+    const uint64_t begin = stream_->offset();
+    const auto outcome = stream_->Next(bytes, LogReader::Patience::kLong);
+    if (!outcome.ok() || *outcome == LogReader::Outcome::kGone) {
+      primary.stream_log()->PassHole(stream_->position());
+      return Status::Io("the log cannot be read");
+    }
+    if (*outcome == LogReader::Outcome::kCaughtUp) break;
+    // The replica already has the bytes before the one it asked for.
+    const uint64_t had = sent_ > begin ? std::min<uint64_t>(sent_ - begin, bytes.size()) : 0;
+    in_flight_.append(bytes, had);
+    sent_ = std::max(sent_, stream_->offset());
+  }
+  const size_t arrived = std::min<uint64_t>(most, in_flight_.size());
+  if (arrived == 0) return Ok();
+  RequestParser& parser = applier_->parser();
+  std::memcpy(parser.Reserve(arrived), in_flight_.data(), arrived);
+  parser.Filled(arrived);
+  in_flight_.erase(0, arrived);
+  Require(applier_->RunBuffered(), "the stream");
+  return Ok();
+}
+
+void Replica::Cut() {
+  stream_.reset();
+  in_flight_.clear();
+  applier_->Abandon();
+}
+
+// ---- its life
+
+void Replica::Open() {
+  const std::string dir = folder_ + "/" + std::to_string(lives_);
+  const auto primary_disk = std::exchange(seams.disk, nullptr);
+  disk_.reset();
+  disk_ = std::make_shared<Disk>(dir);
+  seams.disk = disk_;
+  auto node = Node::Open(dir, setting_, [](TickName, Node::TickEvent) {});
+  Require(node.ok() ? Ok() : Status::Io(node.status().text()), "the store does not open");
+  node_ = std::move(*node);
+  seams.disk = primary_disk;
+  Require(node_->StartStream(), "the start of its stream");
+  node_->services().dispatcher.conditions().Set(kKeepsExpired, true);
+  Require(node_->stream_log()->TurnReplica(false), "its role");
+  applier_ = std::make_unique<StreamApplier>(node_->services().ApplierOf(node_->store()), *node_->stream_log());
+  applier_->Start();
+}
+
+void Replica::Close() {
+  Cut();
+  applier_->Stop();
+  applier_.reset();
+  node_.reset();
+}
+
+void Replica::Crash(uint64_t disk_steps, uint64_t seed) {
+  const CrashPlan plan{folder_ + "/" + std::to_string(lives_ + 1), static_cast<Loss>(seed / 2 % 3), seed};
+  disk_->CrashAfter(disk_steps, plan, [] {});
+}
+
+void Replica::Recover(const std::function<void(const std::string& dir)>& check) {
+  Close();
+  const std::string old = folder_ + "/" + std::to_string(lives_++);
+  check(folder_ + "/" + std::to_string(lives_));
+  Open();
+  std::error_code error;
+  std::filesystem::remove_all(old, error);
+}
+
+void Replica::Restart() {
+  Close();
+  std::error_code error;
+  std::filesystem::remove_all(folder_ + "/" + std::to_string(lives_ + 1), error);  // a power loss during the end
+  Open();
+}
+
+std::pair<std::string, uint64_t> Replica::position() const {
+  return {node_->stream_log()->history().id, node_->stream_log()->applied().offset};
+}
+
+}  // namespace cairn::simulation

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Simulation: runs steps on a node and a model and compares them: each reply, the whole state at checks, and what is
+// left after a crash. Throws Mismatch at the first difference.
+//
+// If Cairn ends its process, the run ends: the state that it left behind is compared, and the program exits.
+//
+// Thread: one; the end of the process may come from another one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulation/disk.h"
+#include "simulation/history.h"
+#include "simulation/mismatch.h"
+#include "simulation/node.h"
+#include "simulation/replica.h"
+#include "simulation/step.h"
+
+namespace cairn::simulation {
+
+// What a run did, for the report of many runs.
+struct Totals {
+  uint64_t commands = 0;
+  uint64_t reruns = 0;
+  uint64_t crashes = 0;
+  uint64_t faults = 0;
+  uint64_t disk_steps = 0;
+  uint64_t ends = 0;  // of the process, by Cairn itself
+  uint64_t full_syncs = 0;
+  uint64_t partial_syncs = 0;
+  uint64_t cuts = 0;  // of links that were up
+  uint64_t replica_crashes = 0;
+  uint64_t replica_checks = 0;
+};
+
+// One line, which tests/simulation/run adds up.
+std::string ToText(const Totals& totals);
+
+class Simulation {
+ public:
+  // `folder`: a new one for the data directories.
+  Simulation(const Setting& setting, std::string folder);
+  ~Simulation();
+
+  void Run(const Step& step);
+  // What was done so far.
+  Totals totals() const;
+
+ private:
+  // ---- steps
+  void Dispatch(const Step& step);
+  void RunCommands(const Step& step);
+  void RunTransaction(const Step& step);
+  void RunScript(const Step& step);
+  void CompareAll(const Step& step, const Reply& all);
+  void Check();
+  void Restart();
+  void ArmFault(const Step& step);
+
+  // ---- the model
+  Keys ViewOf(size_t worker) const;
+  void Compare(const Step& step, const Words& argv, const Reply& actual);
+  void OnTick(TickName tick, Node::TickEvent event);
+  void RequireUnlessFailed(const Status& status, const char* what) const;
+
+  // ---- replicas (simulation_replicas.cc)
+  void AddReplicas();
+  void RunReplicaStep(const Step& step);
+  Status Link(Replica& replica, uint64_t transfer_bytes, uint64_t most);
+  void CutLinks();
+  void Cut(Replica& replica);
+  void RecoverReplicas();
+  void CheckReplicas();
+  void CheckReplica(Replica& replica, const Keys& expected);
+
+  // ---- lives of the node
+  void Open();
+  void EndLife();
+  void OpenAfterCrash();
+  static void CheckRows(const std::string& dir);
+  void Crash(uint64_t disk_steps, uint64_t seed);
+  void Recover();
+  void RecoverFromFault();
+  void OnEnd(std::string_view why);
+
+  const Setting setting_;
+  const std::string folder_;
+  uint64_t lives_ = 0;
+  std::string dir_;
+  std::shared_ptr<Disk> disk_;
+  std::unique_ptr<Node> node_;
+  History history_;
+  std::optional<History> crash_history_;  // since the crash image was written
+  std::vector<Changes> open_;             // by worker
+  std::vector<Changes> handed_;
+  size_t steps_since_crash_armed_ = 0;
+  bool is_crash_armed_ = false;
+  uint64_t failed_before_ = 0;  // steps of the disk that had failed before the current step
+  Totals totals_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::map<std::pair<std::string, uint64_t>, Keys> at_offset_;  // the state after so much of a stream, by its id
+};
+
+}  // namespace cairn::simulation

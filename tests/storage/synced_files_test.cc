@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/synced_files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "base/hash.h"
+
+namespace cairn {
+namespace {
+
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+
+class SyncedFilesTest : public testing::Test {
+ protected:
+  SyncedFilesTest() {
+    std::filesystem::remove_all(dir_);
+    std::filesystem::create_directories(dir_ + "/archive");
+    Write("CURRENT", "MANIFEST-000001\n");
+    files_ = MakeSyncedFiles(rocksdb::FileSystem::Default(), dir_);
+  }
+
+  void Write(const std::string& name, const std::string& text) { std::ofstream(dir_ + "/" + name) << text; }
+
+  // A file that is open and synced with ten bytes.
+  std::unique_ptr<rocksdb::FSWritableFile> Sync(const std::string& name) {
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    EXPECT_TRUE(files_->NewWritableFile(dir_ + "/" + name, {}, &file, nullptr).ok());
+    EXPECT_TRUE(file->Append("0123456789", IOOptions(), nullptr).ok());
+    EXPECT_TRUE(file->Sync(IOOptions(), nullptr).ok());
+    return file;
+  }
+
+  std::string Complaint() { return std::string(CheckSyncedFiles(dir_).text()); }
+
+  const std::string dir_ = testing::TempDir() + "synced-files";
+  std::shared_ptr<rocksdb::FileSystem> files_;
+};
+
+TEST_F(SyncedFilesTest, AFileThatIsMissingOrCutIsNamed) {
+  EXPECT_EQ(Complaint(), "");  // there is no list
+  Sync("000002.log");
+  Sync("MANIFEST-000001");
+  EXPECT_EQ(Complaint(), "");
+  std::filesystem::resize_file(dir_ + "/000002.log", 9);
+  EXPECT_EQ(Complaint(), "000002.log is cut: it has 9 bytes, and had 10 when it was synced");
+  EXPECT_TRUE(CheckSyncedManifest(dir_).ok());
+  std::filesystem::remove(dir_ + "/MANIFEST-000001");
+  EXPECT_EQ(Complaint(), "MANIFEST-000001 cannot be found: No such file or directory");
+  EXPECT_FALSE(CheckSyncedManifest(dir_).ok());
+}
+
+TEST_F(SyncedFilesTest, TheListHasTheBytesOfTheFormat) {
+  Sync("MANIFEST-000001");
+  Sync("000002.log");
+  const std::string lines = "MANIFEST-000001 10\n000002.log 10\n";
+  std::stringstream written;
+  written << std::ifstream(dir_ + "/synced-files").rdbuf();
+  EXPECT_EQ(written.str(), lines + std::to_string(Hash64(lines)) + "\n");
+}
+
+TEST_F(SyncedFilesTest, BytesThatWereNotSyncedMayBeMissing) {
+  const auto manifest = Sync("MANIFEST-000001");
+  EXPECT_TRUE(manifest->Append("more", IOOptions(), nullptr).ok());
+  EXPECT_TRUE(manifest->Flush(IOOptions(), nullptr).ok());
+  std::filesystem::resize_file(dir_ + "/MANIFEST-000001", 10);
+  EXPECT_EQ(Complaint(), "");
+}
+
+TEST_F(SyncedFilesTest, ALogThatWasRemovedOrMovedIsNotMissing) {
+  Sync("MANIFEST-000001");
+  Sync("000002.log");
+  Sync("000003.log");
+  EXPECT_TRUE(files_->DeleteFile(dir_ + "/000002.log", IOOptions(), nullptr).ok());
+  EXPECT_TRUE(files_->RenameFile(dir_ + "/000003.log", dir_ + "/archive/000003.log", IOOptions(), nullptr).ok());
+  EXPECT_EQ(Complaint(), "");
+}
+
+TEST_F(SyncedFilesTest, AListOfAnotherManifestOrADamagedOneIsNotValid) {
+  Sync("MANIFEST-000001");
+  Sync("000002.log");
+  std::filesystem::remove(dir_ + "/000002.log");
+  EXPECT_NE(Complaint(), "");
+  Write("CURRENT", "MANIFEST-000007\n");
+  EXPECT_EQ(Complaint(), "");
+  Write("CURRENT", "MANIFEST-000001\n");
+  for (const char* text : {"", "\n", "MANIFEST-000001 99\n", "MANIFEST-000001 99\n1\n"}) {
+    Write(std::string(kSyncedFilesName), text);
+    EXPECT_EQ(Complaint(), "") << text;
+  }
+}
+
+}  // namespace
+}  // namespace cairn
