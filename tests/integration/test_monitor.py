@@ -4,8 +4,6 @@
 import re
 import socket
 
-
-
 from harness import Server
 from raw_client import RawClient
 
@@ -112,6 +110,28 @@ def test_a_client_of_a_unix_socket(tmp_path):
         monitor.close()
 
 
+def test_a_write_is_shown_before_another_client_can_read_it():
+    """In MONITOR a read never stands before the write whose value it returned, whichever threads the clients have."""
+    rounds = 300
+    with Server(io_threads=4) as server:
+        monitor, writer, reader = (RawClient(server.port) for _ in range(3))
+        monitor("monitor")
+        for number in range(rounds):
+            writer.send("set", "key", number)
+            while reader("get", "key") != (b"$", b"%d" % number):
+                pass
+            reader("echo", f"seen {number}")
+            assert writer.read() == (b"+", b"OK")
+        written = seen = -1
+        while seen < rounds - 1:
+            words = parsed(monitor.read()[1])[1]
+            if words.startswith('"set"'):
+                written = int(words.split(" ")[2].strip('"'))
+            elif words.startswith('"echo"'):
+                seen = int(words.rpartition(" ")[2].strip('"'))
+                assert seen == written
+        for client in (monitor, writer, reader):
+            client.close()
 
 
 SECRETS = [
