@@ -7,6 +7,7 @@ import redis
 
 from harness import Server
 from pairs import follow, start, wait_for_offset
+from value_copies import COPY_PREFIXES, make_copies, value_digests
 
 MANY = 20_000
 
@@ -36,11 +37,6 @@ def assert_full(client, prefix=""):
 
 
 NAMES = ("small", "large", "chain", "huge", "cuckoo", "buckets", "grown")
-
-
-def digests(client, prefix=""):
-    """The digests of the filters' values."""
-    return client.execute_command("DEBUG", "DIGEST-VALUE", *(prefix + name for name in NAMES))
 
 
 def replies(client, *commands):
@@ -73,30 +69,26 @@ def test_resp3_has_booleans_and_maps(server):
 def test_filters_survive_restarts_and_kills(server):
     """The record and the pages are in one batch."""
     fill(server.client())
-    before = digests(server.client())
+    before = value_digests(server.client(), NAMES)
     for how in ("shutdown", "kill9"):
         server.restart(how)
-        assert digests(server.client()) == before
+        assert value_digests(server.client(), NAMES) == before
         assert_full(server.client())
 
 
 def test_copies_and_dumps_have_the_same_bits(r):
     """COPY, RENAME, DUMP and RESTORE, with an expiry, and deletion of what they made."""
     fill(r)
-    before = digests(r)
-    for name in NAMES:
-        assert r.copy(name, "copy:" + name)
-        r.restore("dump:" + name, 100_000, r.dump(name))
-        assert r.persist("dump:" + name), "the digest has the expiry"
-        r.rename(name, "renamed:" + name)
-    for prefix in ("copy:", "dump:", "renamed:"):
-        assert digests(r, prefix) == before
+    before = value_digests(r, NAMES)
+    make_copies(r, NAMES)
+    for prefix in COPY_PREFIXES:
+        assert value_digests(r, NAMES, prefix) == before
         assert_full(r, prefix)
     r.execute_command("BF.ADD", "copy:large", "other")
     assert not r.execute_command("BF.EXISTS", "renamed:large", "other")
     r.delete(*r.keys())
     fill(r)
-    assert digests(r) == before
+    assert value_digests(r, NAMES) == before
 
 
 def test_a_saved_file_has_the_filters(server):
@@ -106,10 +98,10 @@ def test_a_saved_file_has_the_filters(server):
     client.execute_command("BF.RESERVE", "dense", 0.0001, 500_000)
     for begin in range(0, 100_000, 10_000):
         client.execute_command("BF.MADD", "dense", *range(begin, begin + 10_000))
-    before = digests(client)
+    before = value_digests(client, NAMES)
     dense = client.execute_command("DEBUG", "DIGEST-VALUE", "dense")
     client.execute_command("DEBUG", "RELOAD")
-    assert digests(client) == before
+    assert value_digests(client, NAMES) == before
     assert client.execute_command("DEBUG", "DIGEST-VALUE", "dense") == dense
     assert_full(client)
 
@@ -134,14 +126,14 @@ def test_a_replica_has_the_same_filters():
         fill(client)
         follow(replica, primary)
         wait_for_offset(primary, replica)
-        assert digests(replica.client()) == digests(client)
+        assert value_digests(replica.client(), NAMES) == value_digests(client, NAMES)
         client.execute_command("BF.MADD", "large", *range(3_000, 4_000))
         client.execute_command("CF.INSERT", "cuckoo", "ITEMS", *range(500, 900))
         for item in range(450):
             client.execute_command("CF.DEL", "cuckoo", item)
         client.execute_command("CF.COMPACT", "cuckoo")
         wait_for_offset(primary, replica)
-        assert digests(replica.client()) == digests(client)
+        assert value_digests(replica.client(), NAMES) == value_digests(client, NAMES)
         assert_full_after_changes(replica.client())
         offset = client.info("replication")["master_repl_offset"]
         client.execute_command("BF.ADD", "large", 1)

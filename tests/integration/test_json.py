@@ -8,6 +8,7 @@ import pytest
 import redis
 from pairs import follow, start, wait_for_offset
 from test_saving import run_tool
+from value_copies import COPY_PREFIXES, make_copies, value_digests
 
 DOCUMENTS = {
     "scalar": 1,
@@ -31,11 +32,6 @@ def assert_same_documents(client, prefix=""):
         assert json.loads(client.execute_command("JSON.GET", prefix + name)) == document, name
 
 
-def digests(client, prefix=""):
-    """The digests of the documents."""
-    return client.execute_command("DEBUG", "DIGEST-VALUE", *(prefix + name for name in DOCUMENTS))
-
-
 def test_documents_survive_restarts_and_kills(server):
     fill(server.client())
     for how in ("shutdown", "kill9"):
@@ -47,14 +43,10 @@ def test_documents_survive_restarts_and_kills(server):
 def test_copies_and_dumps_are_the_same(r):
     """COPY, RENAME, DUMP and RESTORE, with an expiry."""
     fill(r)
-    before = digests(r)
-    for name in DOCUMENTS:
-        assert r.copy(name, "copy:" + name)
-        r.restore("dump:" + name, 100_000, r.dump(name))
-        assert r.persist("dump:" + name), "the digest has the expiry"
-        r.rename(name, "renamed:" + name)
-    for prefix in ("copy:", "dump:", "renamed:"):
-        assert digests(r, prefix) == before
+    before = value_digests(r, DOCUMENTS)
+    make_copies(r, DOCUMENTS)
+    for prefix in COPY_PREFIXES:
+        assert value_digests(r, DOCUMENTS, prefix) == before
         assert_same_documents(r, prefix)
     r.execute_command("JSON.SET", "copy:nested", "$.a.b[0]", 2)
     assert r.execute_command("JSON.GET", "renamed:nested", "$.a.b[0]") in (b"[1]", "[1]")
