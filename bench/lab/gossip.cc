@@ -26,8 +26,9 @@ class LargeCluster : public SimulatedCluster {
   LargeCluster(int count, int64_t timeout_ms) : SimulatedCluster(count, 1), masters_(count / 2) {
     for (int i = 0; i < count; ++i) settings(i).node_timeout_ms = timeout_ms;
     for (int i = 0; i < count; ++i) Introduce(i);
-    Step();            // opens the links
-    packets_.clear();  // without the first pings of all nodes
+    loses_all_ = true;
+    Step();  // opens the links, without the first pings of all nodes
+    loses_all_ = false;
     for (int i = 0; i < count; ++i) Age(i, timeout_ms / 2);
   }
 

@@ -106,6 +106,8 @@ TEST(BusProtocol, AReplicaReplacesAFailedMaster) {
 // not take the new one for its replica again: it would never replace it.
 TEST(BusProtocol, AnOlderMessageDoesNotUndoAFailover) {
   const auto cluster = MakeCluster(1, 5);
+  cluster->KeepPings();
+  cluster->Run(kTimeout);
   const std::string as_replica = cluster->LastPing(3, 0);
   cluster->Failover(3, BusProtocol::FailoverKind::kTakeover);
   const auto has_followed = [&] {
