@@ -98,6 +98,7 @@ def list_parts(size: str) -> list[Part]:
         Part("redis_cluster", ["tests/compat/redis_suite", "--cluster"] + cluster_units + (flags if long else [])),
         Part("redis_benchmark", ["tests/compat/redis_benchmark"] + flags),
         Part("clients", ["tests/clients/run"] + (flags if quick else [])),
+        Part("client_suites", ["tests/clients/suites", "redis-py-json", "redis-py-bloom"], by_name=quick),
         Part("frameworks", ["tests/frameworks/run"] + (flags + QUICK_FRAMEWORKS if quick else [])),
         Part("simulation", ["tests/simulation/run", "--first", "1", "--seeds", "20" if quick else "60"]),
         Part("crash", ["tests/crash/run"] + flags),
