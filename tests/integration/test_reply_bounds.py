@@ -45,6 +45,7 @@ def receive(connection, size):
     return bytes(received)
 
 @pytest.mark.slow
+@pytest.mark.measures("memory")
 def test_a_pipeline_waits_until_its_replies_are_read(server):
     """A few kilobytes of requests for large values do not create gigabytes of replies; a slow reader gets all of
     them."""
