@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import REPOSITORY, Server, default_command
+from harness import REPOSITORY, SANITIZER, Server, default_command
 
 SOURCE = REPOSITORY / "tests" / "embedded" / "sessions.cc"
 BUILD = pathlib.Path(default_command()[0]).parent
@@ -22,6 +22,7 @@ def run(*command, **environment):
 
 
 @pytest.mark.skipif(not (BUILD / "src" / "libcairn.a").exists(), reason="the library of this build is not built")
+@pytest.mark.skipif(bool(SANITIZER), reason="a program is linked without the sanitizer")
 @pytest.mark.slow
 def test_a_program_is_built_against_the_installed_library(tmp_path):
     prefix, program, data = tmp_path / "prefix", tmp_path / "sessions", tmp_path / "data"
