@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The headers most unit tests use, compiled once. No project header belongs here but that of the product.
+// The headers most unit tests use, compiled once. Besides src/precompiled.h no project header belongs here.
 #pragma once
 
 #include <fmt/format.h>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kLengthSize = 4;
 
-// The fields of the header that describe the contents.
+// The header fields that describe the body.
 struct ContentsFields {
   uint16_t gossip_count = 0;
   uint16_t extension_count = 0;

@@ -52,7 +52,7 @@ class SlotImports {
 
   Status CheckMayImport(const SlotMigration& migration) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Status TakeSlots(const Import& import);
-  // Deletes what was imported.
+  // Deletes the imported keys.
   void CleanUp(const Import& import, std::string message);
 
   Cluster& cluster_;

@@ -81,7 +81,7 @@ Status EmptyDatabases(Transaction& txn) {
   return txn.Commit(CommitMode::kWait);
 }
 
-// Tells subscribers what was committed; after an error the transaction is empty again.
+// After a commit, notifies subscribers of the changed keys. After an error, empties the transaction.
 Status Conclude(Status status, Transaction& txn, const Notifier& notifier) {
   if (status.ok()) {
     notifier.Deliver(txn);

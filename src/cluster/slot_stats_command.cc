@@ -2,8 +2,8 @@
 //
 // CLUSTER SLOT-STATS: the number of keys of each slot of this shard, and what its commands cost (stats/slot_stats.h).
 //
-// The number of keys of a slot is not kept anywhere, so the command reads the keys of the slots that it shows; ORDERBY
-// key-count reads all keys.
+// No counter holds the number of keys of a slot. The command counts the keys of the slots that it shows; ORDERBY
+// key-count counts all keys.
 //
 // Source: the documentation of Redis 8.2 and Valkey 8; the texts of errors are those of Valkey 9.1.
 // Thread: the slow lane.

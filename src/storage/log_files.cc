@@ -49,7 +49,7 @@ class LogFile : public CheckedFile {
 
   LogFiles& files_;
   uint64_t size_ = 0;       // bytes that appends have written, without a failed append
-  uint64_t appending_ = 0;  // bytes of the append that runs
+  uint64_t appending_ = 0;  // bytes of the current append
   std::atomic<bool> has_failed_{false};
 };
 

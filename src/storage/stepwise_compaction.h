@@ -57,8 +57,8 @@ class StepwiseCompaction {
   Status RewriteBottom();
   // Merges the tables into a level. Returns false if a compaction takes or has taken one of them.
   Result<bool> Step(const std::vector<std::string>& names, int level);
-  // Lets other compactions go on after a pass in which no step was possible. Returns RocksDB's refusal if it has
-  // refused all steps for long: its code is the same for a table that is gone and for other causes.
+  // Lets other compactions go on after a pass in which no step was possible. Returns RocksDB's error if it has
+  // refused all steps for long: RocksDB has one error code for a missing table and for other causes.
   Status AwaitOthers();
 
   const Parts parts_;

@@ -2,7 +2,7 @@
 //
 // SimulatedCluster: nodes of the cluster bus in one thread, with a clock and a network of their own. Messages take a
 // random time and may be lost with their link, nodes may stop and be cut off; all from a seed. It counts messages,
-// their bytes and the time of the processor that nodes need, for bench/gossip.
+// their bytes and the CPU time of the nodes, for bench/gossip.
 #pragma once
 
 #include <time.h>
@@ -85,7 +85,7 @@ class SimulatedCluster {
     }
     ASSERT(false, "no link between the two nodes");
   }
-  // What the nodes have sent, and the time of the processor that they needed, with their encoders and decoders.
+  // What the nodes have sent, and their CPU time, which includes encoding and decoding.
   struct Load {
     uint64_t messages = 0;
     uint64_t bytes = 0;

@@ -47,39 +47,10 @@ UNITS_7 = [
     "unit/replybufsize",
     "unit/violations",
 ]
-# Those that Redis 8 changed, or that concern commands.
-UNITS_8 = [
-    "unit/scan",
-    "unit/type/string",
-    "unit/type/incr",
-    "unit/type/list",
-    "unit/type/list-2",
-    "unit/type/list-3",
-    "unit/type/set",
-    "unit/type/zset",
-    "unit/type/hash",
-    "unit/type/stream",
-    "unit/type/stream-cgroups",
-    "unit/expire",
-    "unit/sort",
-    "unit/other",
-    "unit/bitops",
-    "unit/bitfield",
-    "unit/hyperloglog",
-    "unit/latency-monitor",
-    "unit/lazyfree",
-    "unit/scripting",
-    "unit/functions",
-    "unit/pubsub",
-    "unit/tracking",
-    "unit/dump",
-    "unit/geo",
-    "unit/multi",
-    "unit/pause",
-    "unit/introspection",
-    "unit/introspection-2",
-    "unit/slowlog",
-]
+# Redis 8 did not change the others, or they concern no commands.
+_ONLY_7 = {"unit/protocol", "unit/keyspace", "unit/info-command", "unit/quit", "unit/querybuf", "unit/replybufsize",
+           "unit/violations"}
+UNITS_8 = [unit for unit in UNITS_7 if unit not in _ONLY_7]
 
 
 @dataclasses.dataclass(frozen=True)
