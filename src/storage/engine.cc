@@ -19,6 +19,7 @@
 #include "storage/file_names.h"
 #include "storage/flush_nudge.h"
 #include "storage/log_files.h"
+#include "storage/manifest_failure.h"
 #include "storage/open_tables.h"
 #include "storage/ready_reads.h"
 #include "storage/reserved_files.h"
@@ -82,14 +83,16 @@ Status FromRocksDb(const rocksdb::Status& status) {
 Engine::Engine(const StoreOptions& options)
     : options_(FitToDisk(options)), disk_reserve_(std::make_unique<DiskReserve>(options.dir)),
       open_tables_(std::make_shared<OpenTables>(options.most_open_tables)), blob_files_(*this, options.blobs),
+      manifest_failure_(std::make_shared<ManifestFailure>()),
       parts_(std::make_unique<SharedParts>(MakeSharedParts(options_))) {
   log_files_ = std::make_shared<LogFiles>(MakeReservedFiles(MakeTableFiles(open_tables_), *disk_reserve_));
-  env_ = rocksdb::NewCompositeEnv(MakeRetryableFiles(MakeSyncedFiles(log_files_, options_.dir)));
+  env_ = rocksdb::NewCompositeEnv(MakeRetryableFiles(MakeSyncedFiles(log_files_, options_.dir), manifest_failure_));
 }
 
 Engine::Engine(const Engine& disk)
     : options_(InMemory(disk.options_)), disk_reserve_(std::make_unique<DiskReserve>(options_.dir)),
       open_tables_(std::make_shared<OpenTables>(0)), blob_files_(*this, options_.blobs),
+      manifest_failure_(std::make_shared<ManifestFailure>()),
       parts_(std::make_unique<SharedParts>(MakeSharedParts(options_))),
       env_(rocksdb::NewMemEnv(rocksdb::Env::Default())) {
   parts_->block_cache = disk.parts_->block_cache;
@@ -146,6 +149,7 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
     return CannotOpen(options_.dir, opened.ToString());
   }
   db_.reset(db);
+  manifest_failure_->SetDatabase(db);
   for (size_t i = 0; i < opened_families.size(); ++i) {
     const bool is_hdd = i >= kSpaceCount;
     families_[is_hdd ? kSpaceCount + static_cast<size_t>(kHddSpaces[i - kSpaceCount]) : i] = opened_families[i];
@@ -175,6 +179,7 @@ Status Engine::AddHddFamilies() {
 }
 
 void Engine::Close() {
+  manifest_failure_->SetDatabase(nullptr);
   rocksdb::CancelAllBackgroundWork(db_.get(), !options_.in_memory);
   for (rocksdb::ColumnFamilyHandle* family : families()) db_->DestroyColumnFamilyHandle(family);
   db_->Close();
@@ -198,6 +203,7 @@ std::unique_ptr<rocksdb::Iterator> Engine::NewIterator(const rocksdb::ReadOption
 
 void Engine::Watch() {
   WatchOpenTables(0);
+  manifest_failure_->Watch();
   PaceCompactions();
   blob_files_.Watch();
 }

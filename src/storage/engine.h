@@ -44,6 +44,7 @@ namespace cairn {
 class CompactionPace;
 class DiskReserve;
 class LogFiles;
+class ManifestFailure;
 class OpenTables;
 struct SharedParts;
 
@@ -131,6 +132,7 @@ class Engine {
   BlobFiles blob_files_;
   WriteStalls write_stalls_;
   std::shared_ptr<LogFiles> log_files_;
+  const std::shared_ptr<ManifestFailure> manifest_failure_;
   std::unique_ptr<SharedParts> parts_;
   std::unique_ptr<CompactionPace> compaction_pace_;
   std::unique_ptr<rocksdb::Env> env_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/retryable_files.h"
 
-#include <atomic>
 #include <string>
 #include <utility>
 
 #include "storage/checked_file.h"
+#include "storage/manifest_failure.h"
 
 namespace cairn {
 namespace {
@@ -31,41 +31,57 @@ class RetryableFile : public CheckedFile {
   IOStatus Check(IOStatus status) override { return Retryable(std::move(status)); }
 };
 
-// A manifest. `has_failed` becomes true when a call fails: then it is not known which tables it names.
+// A manifest, or the file that becomes CURRENT.
 class ManifestFile : public CheckedFile {
  public:
-  ManifestFile(std::unique_ptr<rocksdb::FSWritableFile> file, std::shared_ptr<std::atomic<bool>> has_failed)
-      : CheckedFile(std::move(file)), has_failed_(std::move(has_failed)) {}
+  ManifestFile(std::unique_ptr<rocksdb::FSWritableFile> file, std::shared_ptr<ManifestFailure> manifest)
+      : CheckedFile(std::move(file)), manifest_(std::move(manifest)) {}
+
+  // RocksDB closes a manifest with its mutex held, and only one that has failed or that another has replaced.
+  IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
+    return Retryable(rocksdb::FSWritableFileOwnerWrapper::Close(options, debug));
+  }
 
  private:
   IOStatus Check(IOStatus status) override {
-    if (!status.ok()) *has_failed_ = true;
+    if (!status.ok()) manifest_->NoteFailure();
     return Retryable(std::move(status));
   }
 
-  const std::shared_ptr<std::atomic<bool>> has_failed_;
+  const std::shared_ptr<ManifestFailure> manifest_;
 };
 
-bool IsManifest(const std::string& path) { return path.find("/MANIFEST-") != std::string::npos; }
 bool IsTable(const std::string& path) { return path.ends_with(".sst") || path.ends_with(".blob"); }
+bool IsCurrent(const std::string& path) { return path.ends_with("/CURRENT"); }
+bool IsManifest(const std::string& path) {
+  const bool becomes_current = path.ends_with(".dbtmp") && path.find("/OPTIONS-") == std::string::npos;
+  return becomes_current || path.find("/MANIFEST-") != std::string::npos;
+}
 
 class RetryableDirectory : public rocksdb::FSDirectoryWrapper {
  public:
-  using FSDirectoryWrapper::FSDirectoryWrapper;
+  RetryableDirectory(std::unique_ptr<rocksdb::FSDirectory> directory, std::shared_ptr<ManifestFailure> manifest)
+      : FSDirectoryWrapper(std::move(directory)), manifest_(std::move(manifest)) {}
 
   IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
     return Retryable(FSDirectoryWrapper::Fsync(options, debug));
   }
   IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* debug,
                                const rocksdb::DirFsyncOptions& fsync_options) override {
-    return Retryable(FSDirectoryWrapper::FsyncWithDirOptions(options, debug, fsync_options));
+    IOStatus synced = FSDirectoryWrapper::FsyncWithDirOptions(options, debug, fsync_options);
+    if (!synced.ok() && IsCurrent(fsync_options.renamed_new_name)) manifest_->NoteFailure();
+    return Retryable(std::move(synced));
   }
+
+ private:
+  const std::shared_ptr<ManifestFailure> manifest_;
 };
 
 class RetryableFiles : public rocksdb::FileSystemWrapper {
  public:
   using Base = FileSystemWrapper;
-  using Base::Base;
+  RetryableFiles(std::shared_ptr<rocksdb::FileSystem> files, std::shared_ptr<ManifestFailure> manifest)
+      : Base(std::move(files)), manifest_(std::move(manifest)) {}
   const char* Name() const override { return "RetryableFiles"; }
 
   IOStatus NewSequentialFile(const std::string& path, const FileOptions& options,
@@ -79,9 +95,13 @@ class RetryableFiles : public rocksdb::FileSystemWrapper {
   IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
                            std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) override {
     IOStatus opened = Base::NewWritableFile(path, options, file, debug);
-    if (!opened.ok() || !IsManifest(path)) return Wrap(std::move(opened), file);
-    *file = std::make_unique<ManifestFile>(std::move(*file), manifest_has_failed_);
-    return opened;
+    if (!IsManifest(path)) return Wrap(std::move(opened), file);
+    if (opened.ok()) {
+      *file = std::make_unique<ManifestFile>(std::move(*file), manifest_);
+    } else {
+      manifest_->NoteFailure();
+    }
+    return Retryable(std::move(opened));
   }
   IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
                               std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) override {
@@ -94,7 +114,7 @@ class RetryableFiles : public rocksdb::FileSystemWrapper {
   IOStatus NewDirectory(const std::string& path, const IOOptions& options, std::unique_ptr<rocksdb::FSDirectory>* out,
                         IODebugContext* debug) override {
     IOStatus status = Retryable(Base::NewDirectory(path, options, out, debug));
-    if (status.ok()) *out = std::make_unique<RetryableDirectory>(std::move(*out));
+    if (status.ok()) *out = std::make_unique<RetryableDirectory>(std::move(*out), manifest_);
     return status;
   }
   IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options, IODebugContext* debug) override {
@@ -106,15 +126,15 @@ class RetryableFiles : public rocksdb::FileSystemWrapper {
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
-    IOStatus renamed = Retryable(Base::RenameFile(from, to, options, debug));
-    if (renamed.ok() && to.ends_with("/CURRENT")) *manifest_has_failed_ = false;  // a new manifest replaces it
-    return renamed;
+    IOStatus renamed = Base::RenameFile(from, to, options, debug);
+    if (IsCurrent(to)) renamed.ok() ? manifest_->NoteReplaced() : manifest_->NoteFailure();
+    return Retryable(std::move(renamed));
   }
   // RocksDB 7.8 deletes the output of a compaction whose record in the manifest has failed. But a record that was
   // written and could not be synced is read by the next start, which needs the table then. If it does not, it deletes
   // the table.
   IOStatus DeleteFile(const std::string& path, const IOOptions& options, IODebugContext* debug) override {
-    if (*manifest_has_failed_ && IsTable(path)) return IOStatus::OK();
+    if (manifest_->has_failed() && IsTable(path)) return IOStatus::OK();
     return Base::DeleteFile(path, options, debug);
   }
   IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
@@ -128,13 +148,14 @@ class RetryableFiles : public rocksdb::FileSystemWrapper {
     return Retryable(std::move(status));
   }
 
-  const std::shared_ptr<std::atomic<bool>> manifest_has_failed_ = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<ManifestFailure> manifest_;
 };
 
 }  // namespace
 
-std::shared_ptr<rocksdb::FileSystem> MakeRetryableFiles(std::shared_ptr<rocksdb::FileSystem> files) {
-  return std::make_shared<RetryableFiles>(std::move(files));
+std::shared_ptr<rocksdb::FileSystem> MakeRetryableFiles(std::shared_ptr<rocksdb::FileSystem> files,
+                                                        std::shared_ptr<ManifestFailure> manifest) {
+  return std::make_shared<RetryableFiles>(std::move(files), std::move(manifest));
 }
 
 }  // namespace cairn

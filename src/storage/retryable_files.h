@@ -9,7 +9,8 @@
 // no longer waits, and ingestion uses file number 0. So all I/O errors are made retryable, also those of a full disk.
 // That is safe because nothing is appended to a file that failed.
 //
-// After an error of the manifest, no table is deleted until a new manifest is in place: the failed one may name it.
+// After an error of the manifest, no table is deleted until a new manifest is in place: the failed one may name it
+// (storage/manifest_failure.h).
 //
 // Thread: any.
 #pragma once
@@ -20,6 +21,10 @@
 
 namespace cairn {
 
-std::shared_ptr<rocksdb::FileSystem> MakeRetryableFiles(std::shared_ptr<rocksdb::FileSystem> files);
+class ManifestFailure;
+
+// Failures of the manifest, and that a new one is in place, are noted in `manifest`.
+std::shared_ptr<rocksdb::FileSystem> MakeRetryableFiles(std::shared_ptr<rocksdb::FileSystem> files,
+                                                        std::shared_ptr<ManifestFailure> manifest);
 
 }  // namespace cairn

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """After an I/O error the server continues without a restart, or ends with a reason."""
 
+import contextlib
 import errno
+import pathlib
 import time
 
 import pytest
@@ -61,6 +63,29 @@ def test_writes_resume_without_a_restart(faults, what):
         client = server.client()
         assert client.exists(*acknowledged, "after") == len(acknowledged) + 1
         assert client.exists("refused") == 0
+
+
+@pytest.mark.parametrize("first", range(1, 7))
+def test_the_log_fails_after_a_compaction_that_could_not_write_the_manifest(faults, first):
+    """RocksDB does not disable the deletion of files after such a compaction, but its recovery asserts that it did."""
+    with Server(command=faults.command()) as server:
+        client = server.client()
+        client.set("before", "v")
+        client.execute_command("COMPACT")
+        client.set("before", "w")
+        faults.arm("write", errno.EIO, path="MANIFEST*", first=first)
+        with contextlib.suppress(redis.ResponseError):
+            client.execute_command("COMPACT")
+        wait_until(lambda: set_one(client, "between"), "a write")
+        faults.arm("write", errno.EIO, path="*.log")
+        assert not set_one(client, "refused")
+        wait_until(lambda: set_one(client, "after"), "a write")
+        for _ in range(10):
+            client.set("before", "x")
+            client.execute_command("COMPACT")
+        wait_until(lambda: len(list(pathlib.Path(server.data_dir).glob("*.sst"))) < 10, "old tables to be deleted")
+        server.restart("kill9")
+        assert sorted(server.client().keys()) == [b"after", b"before", b"between"]
 
 
 def test_a_refused_write_does_not_reach_a_replica_that_reads_the_log_later(faults):

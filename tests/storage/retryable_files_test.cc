@@ -8,6 +8,7 @@
 #include <string>
 
 #include "storage/checked_file.h"
+#include "storage/manifest_failure.h"
 
 namespace cairn {
 namespace {
@@ -36,7 +37,8 @@ class UnsyncedManifests : public rocksdb::FileSystemWrapper {
 // A start reads the record of a manifest that could not be synced, so it may need a table that RocksDB deletes
 // (seed 22 of the simulation).
 TEST(RetryableFilesTest, TablesStayUntilAFailedManifestIsReplaced) {
-  const std::shared_ptr<rocksdb::FileSystem> files = MakeRetryableFiles(std::make_shared<UnsyncedManifests>());
+  const std::shared_ptr<rocksdb::FileSystem> files =
+      MakeRetryableFiles(std::make_shared<UnsyncedManifests>(), std::make_shared<ManifestFailure>());
   const std::string dir = testing::TempDir() + "manifests";
   ASSERT_TRUE(files->CreateDirIfMissing(dir, {}, nullptr).ok());
   const auto create = [&](const std::string& name) {
