@@ -248,10 +248,8 @@ void CacheWarmup::Save() {
   if (!is_on_ || looks == looks_) return;
   if (store_.engine().disk_reserve().level() != DiskReserve::Level::kPlenty) return;
   const int64_t started_us = MonotonicUs();
-  HotRows rows = store_.cache().HottestRows(MostBytes());
+  const HotRows rows = store_.cache().HottestRows(MostBytes());
   if (rows.size() == 0) return;
-  rows.kept.Sort();
-  rows.young.Sort();
   const Status written = WriteHotRows(store_.engine().options().dir, rows);
   if (!written.ok()) {
     Log(LogSeverity::kWarning, "storage: the names of the key cache's rows were not saved: {}", written.text());
