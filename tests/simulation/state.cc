@@ -2,6 +2,9 @@
 //
 // Reads a node's whole state with commands.
 #include <cstdlib>
+#include <memory>
+#include <utility>
+#include <variant>
 
 #include "simulation/node.h"
 
@@ -85,8 +88,11 @@ Keys ReadState(Node& node) {
     for (const Reply& name : node.Read(db, {"KEYS", "*"}).items) {
       const std::string type = node.Read(db, {"TYPE", name.text}).text;
       const Reply expires = node.Read(db, {"PEXPIRETIME", name.text});
+      Value value = ReadValue(node, db, name.text, type);
+      // A hash whose fields have all expired is a key until it is swept; after a crash it may be one again.
+      if (const Hash* hash = std::get_if<Hash>(&value); hash != nullptr && hash->empty()) continue;
       Entry& entry = keys[{db, name.text}];
-      entry.value = std::make_shared<Value>(ReadValue(node, db, name.text, type));
+      entry.value = std::make_shared<Value>(std::move(value));
       entry.expire_ms = std::max<int64_t>(0, std::strtoll(expires.text.c_str(), nullptr, 10));
     }
   }
