@@ -5,53 +5,15 @@ Each test kills the process at random moments, some of them during its restart. 
 CAIRN_CRASH_SEED repeats it (the moment of the kill cannot be repeated exactly).
 """
 
-import os
 import random
-import time
 
 from harness import Server
+from kills import KILLS, SEED, WRITERS, kill_while_starting, kill_while_writing, pause, settled_state
 from model import read_data
 import pytest
 from resp import Connection
 from writer import Writer
 from waiting import let_pass, wait_until
-
-SEED = int(os.environ.get("CAIRN_CRASH_SEED") or random.SystemRandom().randrange(10**9))
-KILLS = int(os.environ.get("CAIRN_CRASH_KILLS") or 6)
-WRITERS = 4
-
-
-def settled_state(server, writers):
-    """Checks every writer's data and the key count; returns the number of unacknowledged writes that were kept."""
-    connection = Connection(server.host, server.port)
-    try:
-        found = read_data(connection)
-        counted = connection.call(b"DBSIZE")
-    finally:
-        connection.close()
-    kept = 0
-    for writer in writers:
-        prefix = writer.name + b":"
-        kept += writer.settle({k: v for k, v in found.items() if k.startswith(prefix)})
-    assert counted == (b":", len(found)), f"DBSIZE {counted[1]}, SCAN finds {len(found)} keys"
-    return kept
-
-
-def kill_while_writing(server, writers, rng):
-    """Lets the writers write for a random time and kills the server."""
-    for writer in writers:
-        writer.start(server)
-    time.sleep(rng.uniform(0.05, 0.8))  # a random moment
-    server.kill9()
-    for writer in writers:
-        writer.join()
-
-
-def kill_while_starting(server, rng):
-    """Starts the process and kills it before, or just after, it can reply."""
-    server.spawn()
-    time.sleep(rng.uniform(0.0, 0.15))  # a random moment
-    server.kill9()
 
 
 @pytest.mark.parametrize("appendfsync", ["always", "everysec", "no"])
@@ -124,7 +86,7 @@ def test_a_flush_deletes_all_keys_or_none():
             connection.pipeline([[b"SET", b"k%d" % i, b"v"] for i in range(keys - 1)])
             connection.pipeline([[b"SADD", b"large", *members]])
             mark = connection.send_batch(b"FLUSHDB\r\n" if attempt % 2 else b"DEL large\r\n")
-            time.sleep(rng.uniform(0, 0.003))  # a random moment
+            pause(rng, 0, 0.003)
             server.kill9()
             try:
                 connection.read_batch(mark)

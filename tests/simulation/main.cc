@@ -86,7 +86,10 @@ int main(int argc, char** argv) {
       for (size_t i = 0; i <= done && i < steps.size(); ++i) std::printf("%4zu  %s\n", i, ToText(steps[i]).c_str());
       std::printf("%s\n", mismatch.text.c_str());
     }
-    if (status == 0) std::printf("%s\n", ToText(simulation.totals()).c_str());
+    if (status == 0) {
+      std::printf("%s power cuts with %s %zu\n", ToText(simulation.totals()).c_str(),
+                  setting.syncs_commits ? "always" : "everysec", static_cast<size_t>(simulation.totals().crashes));
+    }
     std::fflush(stdout);
     if (status != 0) _exit(status);
   }
