@@ -11,31 +11,26 @@ of a kind takes more than five times its time, or its CPU, on the smallest.
 import argparse
 import json
 import pathlib
-import statistics
 import sys
-import time
 
-from process import cpu_seconds, io_counters, wait_until_quiet
 from servers import start_cairn
-from wire import Chunk, Connection, encode_command
+from single_writes import SingleWrites, add_options, add_ratios, measure_in_turns
+from wire import Chunk, encode_command
 
 MOST_FILLED = 200_000
 BATCH = 1_000
+PIPELINE = 16
 MOST_RATIO = 5.0
 
 
-class Filter:
+class Filter(SingleWrites):
     """A filter on the server, and its measurements."""
 
     def __init__(self, server, kind: str, capacity: int):
-        self.pid = server.process.pid
+        super().__init__(server)
         self.kind, self.capacity = kind, capacity
         self.key = f"{kind}:{capacity}".encode()
-        self.connection = Connection(server.port)
         self.next = self.first = 0
-        self.times: list[float] = []
-        self.cpu: list[float] = []
-        self.bytes: list[float] = []
 
     def items(self, count: int) -> list[bytes]:
         """New items."""
@@ -56,33 +51,21 @@ class Filter:
         """The command that adds an item."""
         return encode_command(b"BF.ADD" if self.kind == "bloom" else b"CF.ADD", self.key, item)
 
-    def measure(self, commands: int):
-        """One round."""
-        written, used = io_counters(self.pid)["write_bytes"], cpu_seconds(self.pid)
-        for _ in range(commands):
-            if self.next - self.first >= self.capacity:
-                self.fill()
-            payload = self.add(self.items(1)[0])
-            started = time.perf_counter()
-            self.connection.exchange(payload, len(b":1\r\n"))
-            self.times.append((time.perf_counter() - started) * 1e6)
-        wait_until_quiet([self.pid])
-        self.cpu.append((cpu_seconds(self.pid) - used) * 1e6 / commands)
-        self.bytes.append((io_counters(self.pid)["write_bytes"] - written) / commands)
+    def next_command(self) -> bytes:
+        """Adds a new item; a full filter is replaced first."""
+        if self.next - self.first >= self.capacity:
+            self.fill()
+        return self.add(self.items(1)[0])
 
-    def long_run(self, commands: int) -> float:
-        """Bytes written per item over a long run of pipelines."""
-        written = io_counters(self.pid)["write_bytes"]
+    def pipelines(self, commands: int) -> list[Chunk]:
+        """Additions of this many items, encoded."""
         items = self.items(commands)
-        self.connection.load(Chunk(b"".join(map(self.add, items[start:start + 16])), 16)
-                             for start in range(0, commands, 16))
-        wait_until_quiet([self.pid])
-        return (io_counters(self.pid)["write_bytes"] - written) / commands
+        return [Chunk(b"".join(map(self.add, items[start:start + PIPELINE])), PIPELINE)
+                for start in range(0, commands, PIPELINE)]
 
     def figures(self) -> dict:
         """Medians of the times, means of the bytes."""
-        return {"kind": self.kind, "capacity": self.capacity, "us": statistics.median(self.times),
-                "cpu_us": statistics.median(self.cpu), "written": statistics.mean(self.bytes)}
+        return {"kind": self.kind, "capacity": self.capacity, **super().figures()}
 
 
 def measure(options: argparse.Namespace) -> dict:
@@ -92,13 +75,11 @@ def measure(options: argparse.Namespace) -> dict:
                    for capacity in options.capacities.split(",")]
         for each in filters:
             each.fill()
-        wait_until_quiet([server.process.pid])
-        for _ in range(options.rounds):
-            for each in filters:
-                each.measure(options.commands)
+        measure_in_turns(filters, options.rounds, options.commands)
+        long_run = options.long_run // PIPELINE * PIPELINE
         largest = max((each for each in filters if each.kind == "bloom"), key=lambda each: each.capacity)
         return {"filters": [each.figures() for each in filters],
-                "long_run_written": largest.long_run(options.long_run // 16 * 16)}
+                "long_run_written": largest.load(largest.pipelines(long_run), long_run)}
 
 
 def main() -> int:
@@ -106,11 +87,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--capacities", default="800,8000,100000,10000000,500000000",
                         help="the first and the last are compared")
-    parser.add_argument("--commands", type=int, default=5_000, help="commands per filter and round")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--long-run", type=int, default=200_000, help="items of the long run")
-    parser.add_argument("--cairn-args", default="", metavar="TEXT", help="directives, as on the command line")
-    parser.add_argument("--json", metavar="FILE")
+    add_options(parser, commands=5_000, rounds=3, long_run=200_000)
     options = parser.parse_args()
     result = measure(options)
     print("per item; medians of the times, the mean of the bytes")
@@ -118,12 +95,10 @@ def main() -> int:
     good = True
     for kind in ("bloom", "cuckoo"):
         rows = [row for row in result["filters"] if row["kind"] == kind]
+        good = add_ratios(rows, MOST_RATIO) and good
         for row in rows:
-            row["ratio"] = row["us"] / rows[0]["us"]
-            row["cpu_ratio"] = row["cpu_us"] / rows[0]["cpu_us"]
             print(f"{kind:>8} {row['capacity']:14,} {row['us']:7.1f} {row['ratio']:6.2f} {row['cpu_us']:7.2f}"
                   f" {row['cpu_ratio']:6.2f} {row['written']:14,.0f}")
-        good = good and max(rows[-1]["ratio"], rows[-1]["cpu_ratio"]) <= MOST_RATIO
     print(f"{result['long_run_written']:,.0f} bytes written per item over {options.long_run:,} of them on the largest"
           " Bloom filter")
     if options.json:
