@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/size_limit.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "client/client_pause.h"
@@ -20,6 +22,10 @@ constexpr uint64_t kNear = 20;      // so many margins below the limit it is tak
 constexpr uint64_t kGarbage = 10;   // this part of the limit may be garbage of evictions before a compaction is due
 constexpr uint64_t kHurry = 20;     // this part above the limit evictions take fewer samples
 constexpr int kMostTries = 3;       // without a key that suits
+// Memtables keep overwritten and evicted rows, so that with a small limit no key would be left. They are flushed above
+// this part of the limit and twice this size, which their arenas may take, or above it when no key is left.
+constexpr uint64_t kMemtables = 4;
+constexpr uint64_t kArenas = 4 << 20;
 
 }  // namespace
 
@@ -55,6 +61,19 @@ void SizeLimit::PaceWriters(uint64_t bytes, uint64_t limit) {
   }
 }
 
+// Evicts some keys, or flushes memtables if they are large for the limit. Returns about how many bytes that frees; 0:
+// no key suits the policy.
+Result<uint64_t> SizeLimit::MakeSomeRoom(uint64_t bytes, uint64_t limit) {
+  const uint64_t memtables = store_.engine().MemtableBytes();
+  const uint64_t most = std::max(limit / kMemtables, kArenas);
+  if (memtables <= std::max(most, 2 * kArenas)) {
+    const uint64_t freed = TRY(evictor_.EvictSome(bytes > limit + limit / kHurry));
+    if (freed > 0 || memtables <= most) return freed;
+  }
+  TRY(store_.engine().Flush());
+  return memtables;
+}
+
 void SizeLimit::MakeRoom() {
   int tries = 0;
   while (!thread_.is_stopping() && tries < kMostTries && evictor_.Policy().evicts()) {
@@ -63,7 +82,7 @@ void SizeLimit::MakeRoom() {
     if (limit == 0 || bytes <= limit - limit / kMargin) break;
     if (bytes <= limit) conditions_.Set(kFullData, false);
     PaceWriters(bytes, limit);
-    const Result<uint64_t> freed = evictor_.EvictSome(bytes > limit + limit / kHurry);
+    const Result<uint64_t> freed = MakeSomeRoom(bytes, limit);
     if (!freed.ok()) {
       Log(LogSeverity::kWarning, "storage: keys could not be evicted: {}", freed.status().text());
       break;

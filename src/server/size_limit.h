@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "base/mutex.h"
+#include "base/result.h"
 #include "base/woken_thread.h"
 #include "server/evictor.h"
 
@@ -33,6 +34,7 @@ class SizeLimit {
 
  private:
   void MakeRoom();
+  Result<uint64_t> MakeSomeRoom(uint64_t bytes, uint64_t limit);
   // Holds writes back while the data is far above the limit, and lets them go soon afterwards.
   void PaceWriters(uint64_t bytes, uint64_t limit);
 

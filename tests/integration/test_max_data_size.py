@@ -62,6 +62,18 @@ def test_noeviction_refuses_what_may_grow_and_nothing_else():
         client.set("more", "y")
 
 
+@pytest.mark.parametrize("limit_mb", [6, 15])
+def test_a_limit_smaller_than_the_memtables_keeps_a_cache(limit_mb):
+    """Memtables took the whole limit: all keys were evicted, and each write was refused for ever."""
+    limits = {"max_data_size": f"{limit_mb}mb", "maxmemory_policy": "allkeys-lru", "memory_budget": "1gb"}
+    with Server(**limits) as server:
+        client = server.client()
+        assert fill(client, 0, 12000) == 0
+        assert client.info("stats")["evicted_keys"] > 6000
+        assert client.dbsize() > 200
+        assert not is_refused(client)
+
+
 def test_maxmemory_is_another_name():
     with Server(**MEMTABLES) as server:
         client = server.client()
