@@ -15,7 +15,7 @@ import sys
 import time
 
 from load_generator import Figures, run_redis_benchmark
-from overhead import measure_overhead
+from overhead import FEATURES, measure_overhead
 from plot import draw_shares
 from process import cpu_seconds, wait_until_quiet
 from profiling import Profiler
@@ -170,8 +170,8 @@ def parse_options():
     parser.add_argument("--redis-args", default="", metavar="TEXT")
     parser.add_argument("--build", metavar="CAIRN-SERVER",
                         help="another build of Cairn instead of redis-server; compares the CPU per operation")
-    parser.add_argument("--overhead", action="store_true",
-                        help="measure the cost of a restricted user and metrics for each GET instead")
+    parser.add_argument("--overhead", choices=FEATURES,
+                        help="measure instead what a restricted user and metrics, or a cluster, cost each GET")
     parser.add_argument("--profile", metavar="DIR",
                         help="after each row profile Cairn for one more round, into this folder")
     parser.add_argument("--json", metavar="FILE")
