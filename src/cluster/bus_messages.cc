@@ -181,6 +181,9 @@ void BusProtocol::ReadRole(BusStep& step, Node& sender, const MessageHeader& hea
   const bool is_known = step.topology.Find(*header.master) != nullptr && *header.master != sender.id();
   const std::optional<NodeId> master = is_known ? header.master : sender.is_replica() ? sender.master() : std::nullopt;
   if (sender.is_replica() && sender.master() == master) return;
+  // The slots and the epoch in a replica's message are its master's, which may not have announced them here yet.
+  // Without them the slots of the sender would have no owner until then.
+  if (sender.is_master() && master) ReadUpdate(step, {header.config_epoch, *master, header.slots});
   const std::optional<NodeId> old_master = sender.master();
   step.topology.MakeReplica(sender.id(), master);
   // Replicas migrate only to a master that has lost its replicas, not to one whose replicas were moved away.

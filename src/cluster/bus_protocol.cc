@@ -81,12 +81,15 @@ void BusProtocol::Announce(BusStep& step) {
   Announced now{myself.id(), myself.master(), step.topology.ConfigEpoch(myself), myself.slots()};
   if (now == announced_) return;
   const bool has_new_role = now.master != announced_.master;
+  const bool has_handed_over = has_new_role && now.master && !announced_.slots.empty();
   announced_ = std::move(now);
   if (has_new_role) {
     election_.Reset();
     manual_.Reset(step);
   }
-  BroadcastPong(step);
+  // The new owner of the slots announces that. A redis-server that hears of this node's new role before that finds the
+  // slots without an owner, and refuses commands (CLUSTERDOWN) until then.
+  if (!has_handed_over) BroadcastPong(step);
 }
 
 void BusProtocol::Reconnect(BusStep& step) {
