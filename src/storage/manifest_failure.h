@@ -32,7 +32,7 @@ class ManifestFailure {
   bool has_failed() const { return has_failed_; }
 
   // Enables the deletion of files if a new manifest is in place. Called ten times a second; mostly cheap, but then it
-  // lists the data directory and deletes files.
+  // lists the data directory and deletes files, and a write that fails meanwhile waits for that.
   void Watch();
 
  private:
