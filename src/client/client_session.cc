@@ -18,8 +18,9 @@ namespace {
 
 // The limit for a client that has not authenticated: enough for some errors.
 constexpr int64_t kMostUnsentBeforeLogin = 1024;
-// A client with this many unread bytes of replies must read half of them before its next request runs. The limit is an
-// eighth of the limit for all clients, within these bounds.
+// A client with this many unread bytes of replies must read half of them before its next request runs. The limit is a
+// part of the limit for all clients, within these bounds. The buffer can be twice as large as its contents.
+constexpr uint64_t kUnsentPart = 16;
 constexpr uint64_t kLeastUnsentBound = 1 << 20;
 constexpr uint64_t kUnsentBound = 16 << 20;
 
@@ -106,7 +107,7 @@ void ClientSession::TakePushed(std::string& out) {
 uint64_t ClientSession::most_unsent_bytes() const {
   if (!login.is_let_in()) return static_cast<uint64_t>(kMostUnsentBeforeLogin);
   const uint64_t all_clients = no_evict ? 0 : parts_.memory.limit();
-  return all_clients == 0 ? kUnsentBound : std::clamp(all_clients / 8, kLeastUnsentBound, kUnsentBound);
+  return all_clients == 0 ? kUnsentBound : std::clamp(all_clients / kUnsentPart, kLeastUnsentBound, kUnsentBound);
 }
 
 // The hard limit applies to unsent bytes, but up to half of the buffer may have been sent already.

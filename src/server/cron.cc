@@ -51,16 +51,22 @@ bool Cron::Sleep(int64_t ms) {
                         [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_; });
 }
 
-// The allocator keeps free memory for a second or ten, until it is purged.
+// The allocator keeps free memory for a second or ten, until it is purged. Other clients can take as much as the
+// evicted ones had within some milliseconds.
+void Cron::PurgeAfterEvictions(int64_t now_us) {
+  const uint64_t evicted = parts_.client_memory.evicted();
+  if (evicted == evicted_) return;
+  evicted_ = evicted;
+  PurgeFreeMemory();
+  purged_us_ = now_us;
+}
+
 void Cron::WatchMemory(int64_t now_us) {
   const uint64_t resident = ResidentBytes();
-  const uint64_t evicted = parts_.client_memory.evicted();
-  const bool is_too_large = resident > MemoryBudget(parts_.config.settings()) && now_us - purged_us_ >= kPurgeUs;
-  if (is_too_large || evicted != evicted_) {
+  if (resident > MemoryBudget(parts_.config.settings()) && now_us - purged_us_ >= kPurgeUs) {
     PurgeFreeMemory();
     purged_us_ = now_us;
   }
-  evicted_ = evicted;
   parts_.store.memory().AdjustTo({.client_bytes = parts_.client_memory.counted(),
                                   .database_bytes = parts_.store.engines().MemoryTableBytes(),
                                   .resident_bytes = resident});
@@ -74,6 +80,7 @@ void Cron::RunCron() {
   while (Sleep(kTickMs)) {
     if (!parts_.debug.ticks) continue;
     const int64_t now_us = MonotonicUs();
+    PurgeAfterEvictions(now_us);
     if (now_us - sampled_us >= kSampleMs * 1000) {
       parts_.replication.Tick(WallMs());
       parts_.stats.Sample(now_us);

@@ -64,6 +64,7 @@ class Cron {
   Status ExpireOnWritableReplica(Transaction& txn, uint64_t most);
   void NoteStalls();
   // Keeps the process's memory within the budget.
+  void PurgeAfterEvictions(int64_t now_us);
   void WatchMemory(int64_t now_us);
   // Sleeps for this time; returns false if the server ends.
   bool Sleep(int64_t ms);

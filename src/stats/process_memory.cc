@@ -85,6 +85,8 @@ void ArrangeMemory(uint64_t budget_bytes) {
     ssize_t decay_ms = kSmallBudgetDecayMs;
     mallctl(name, nullptr, nullptr, &decay_ms, sizeof decay_ms);
   }
+  bool has_thread = true;
+  mallctl("background_thread", nullptr, nullptr, &has_thread, sizeof has_thread);
   UseFirstArena();
   SetThreadSetUp(&UseFirstArena);
 }
