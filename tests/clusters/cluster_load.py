@@ -21,6 +21,7 @@ from harness import by_size
 from programs import Program, build, is_built, missing_toolchain
 
 HOME = pathlib.Path(__file__).resolve().parent
+MOST_END_SECONDS = 60
 PROGRAMS = {
     "redis-py": Program("python", "redis-py", [sys.executable, "--version"], (3, 8), [], [sys.executable, "load.py"]),
     "go-redis": Program("go", "go-redis", ["go", "version"], (1, 18), ["go", "build", "-o", "load", "."], ["./load"]),
@@ -74,9 +75,13 @@ class Client:
         self.end()
 
     def end(self):
-        """Ends the program."""
+        """Ends the program. One whose command never returns is killed, which is an error."""
         self.process.stdin.close()
-        self.thread.join()
+        self.thread.join(MOST_END_SECONDS)
+        if self.thread.is_alive():
+            self.errors.append("it did not end")
+            self.process.kill()
+            self.thread.join()
         self.process.wait()
 
     def _read(self):

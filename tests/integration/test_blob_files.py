@@ -28,11 +28,13 @@ def overwrite(client, keys):
 
 
 def test_overwritten_values_are_written_about_once_and_leave_the_disk():
+    # RocksDB does not know the garbage that the flushes in level 0 have made, up to 18 MB. It must be a small part.
+    count = 4000
     with Server(**QUIET) as server:
         client = server.client()
         for _ in range(4):
-            values = overwrite(client, range(VALUES))
-        wait_until(lambda: data_bytes(server) < 1.5 * LIVE, "the space", timeout_s=60)
+            values = overwrite(client, range(count))
+        wait_until(lambda: data_bytes(server) < 1.5 * count * VALUE_BYTES, "the space", timeout_s=60)
         info = client.info("amplification")
         assert info["write_amplification"] < 2.5, info  # the log's copy included
         assert all(client.get(f"k:{key}") == value for key, value in values.items())
