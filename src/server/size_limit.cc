@@ -20,12 +20,29 @@ constexpr int64_t kHoldMs = 1000;   // at most, unless evictions go on
 constexpr uint64_t kMargin = 1000;  // the part of the limit that evictions free beyond it
 constexpr uint64_t kNear = 20;      // so many margins below the limit it is taken for reached
 constexpr uint64_t kGarbage = 10;   // this part of the limit may be garbage of evictions before a compaction is due
-constexpr uint64_t kHurry = 20;     // this part above the limit evictions take fewer samples
-constexpr int kMostTries = 3;       // without a key that suits
+// While that compaction runs, writes wait, the longer the more garbage there is: not at all at the first part of the
+// limit, for kPacedMs at the second, and for kMostPacedMs from the third on. Evicted rows take space until the
+// compaction reaches them, and it may get too little processor time.
+constexpr double kPacedGarbage = 0.16;
+constexpr double kMuchGarbage = 0.22;
+constexpr double kMostGarbage = 0.40;
+constexpr double kPacedMs = 70;  // of the 100 between two looks
+constexpr double kMostPacedMs = 500;
+constexpr uint64_t kHurry = 20;  // this part above the limit evictions take fewer samples
+constexpr int kMostTries = 3;    // without a key that suits
 // Memtables keep overwritten and evicted rows, so that with a small limit no key would be left. They are flushed above
 // this part of the limit and twice this size, which their arenas may take, or above it when no key is left.
 constexpr uint64_t kMemtables = 4;
 constexpr uint64_t kArenas = 4 << 20;
+
+// How long writes wait when garbage is this part of the limit.
+int64_t HeldMs(double garbage) {
+  const auto part = [garbage](double begin, double end) {
+    return std::clamp((garbage - begin) / (end - begin), 0., 1.);
+  };
+  return static_cast<int64_t>(kPacedMs * part(kPacedGarbage, kMuchGarbage) +
+                              (kMostPacedMs - kPacedMs) * part(kMuchGarbage, kMostGarbage));
+}
 
 }  // namespace
 
@@ -41,13 +58,22 @@ void SizeLimit::Watch() {
   size_.Refresh(store_);
   const uint64_t bytes = size_.Bytes(store_);
   const bool has_evicted = bytes > limit - limit / kMargin * kNear;
-  if (has_evicted && size_.GarbageBytes(store_) > limit / kGarbage) store_.compactor().RequestForSizeLimit();
+  if (has_evicted) LimitGarbage(limit);
   if (bytes <= limit) return conditions_.Set(kFullData, false);
   const bool evicts = evictor_.Policy().evicts();
   if (!evicts || is_stuck_) conditions_.Set(kFullData, true);
   if (!evicts) return;
   if (!is_stuck_) PaceWriters(bytes, limit);
   thread_.Wake();
+}
+
+void SizeLimit::LimitGarbage(uint64_t limit) {
+  const uint64_t garbage = size_.GarbageBytes(store_);
+  if (garbage > limit / kGarbage) store_.compactor().RequestForSizeLimit();
+  const int64_t held_ms = HeldMs(static_cast<double>(garbage) / static_cast<double>(limit));
+  if (held_ms == 0 || pause_.is_set() || !store_.compactor().runs_for_size_limit()) return;
+  const int64_t now_ms = WallMs();
+  pause_.Begin(ClientPause::Purpose::kEviction, ClientPause::Mode::kWrites, now_ms, now_ms + held_ms);
 }
 
 void SizeLimit::PaceWriters(uint64_t bytes, uint64_t limit) {

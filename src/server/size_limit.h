@@ -4,8 +4,9 @@
 //
 // Above the limit (storage/live_size.h) a thread evicts keys as `maxmemory-policy` says. With noeviction, or when no
 // key suits, commands that may add data are refused (kFullData) until the data is smaller. With a policy that evicts,
-// writes are held back at a quarter above the limit, when writers are faster than evictions: an error for a cache that
-// only has to wait would be wrong, and Redis evicts in step with each command.
+// writes are held back at a quarter above the limit, when writers are faster than evictions, and for some of the time
+// when they are faster than the compaction of what was evicted: an error for a cache that only has to wait would be
+// wrong, and Redis evicts in step with each command.
 //
 // Thread: Watch belongs to any; the rest to "size-limit".
 #pragma once
@@ -35,6 +36,8 @@ class SizeLimit {
  private:
   void MakeRoom();
   Result<uint64_t> MakeSomeRoom(uint64_t bytes, uint64_t limit);
+  // Asks for a compaction when evictions have left too much garbage, and slows writers down if it does not follow.
+  void LimitGarbage(uint64_t limit);
   // Holds writes back while the data is far above the limit, and lets them go soon afterwards.
   void PaceWriters(uint64_t bytes, uint64_t limit);
 

@@ -387,6 +387,11 @@ CompactionProgress Compactor::Progress() const {
   return progress;
 }
 
+bool Compactor::runs_for_size_limit() const {
+  const MutexLock lock(mutex_);
+  return progress_.is_running && progress_.reason == CompactionReason::kSizeLimit;
+}
+
 Compactor::Totals Compactor::totals() const {
   const MutexLock lock(mutex_);
   return totals_;

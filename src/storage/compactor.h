@@ -88,6 +88,8 @@ class Compactor {
   // Asks for a scheduled compaction of everything soon, also outside of the window: max-data-size bounds the disk, and
   // the garbage of evictions is much of it. Cheap.
   void RequestForSizeLimit() { is_requested_ = true; }
+  // Whether such a compaction runs.
+  bool runs_for_size_limit() const;
   // Compacts `scope` at a low priority, and returns when it is done. A reply for the client if another COMPACT runs, or
   // if it was cancelled.
   Status Compact(const CompactionScope& scope);

@@ -2,10 +2,14 @@
 """max-data-size, or maxmemory: what happens when the data on disk reaches it, by maxmemory-policy."""
 
 import os
+import statistics
+import threading
+import time
 
 import pytest
 import redis
 from harness import Server
+from test_compaction import data_bytes
 from waiting import wait_until
 
 LIMIT_MB = 24
@@ -149,3 +153,28 @@ def test_the_limit_holds_after_kill_9():
         server.start()
         client = server.client()
         wait_until(lambda: is_refused(client), "OOM")
+
+
+@pytest.mark.alone
+def test_writers_do_not_outrun_the_compaction_of_what_was_evicted():
+    """The files were 2.1 times as large as the limit, in the middle of this run; 1.4 with writers held back."""
+    limit = 64 << 20
+
+    def write(server, first):
+        client = server.client()
+        for begin in range(first, first + 150_000, 500):
+            pipe = client.pipeline(transaction=False)
+            for i in range(begin, begin + 500):
+                pipe.set(f"k:{i}", os.urandom(500))
+            pipe.execute()
+
+    with Server(max_data_size=limit, maxmemory_policy="allkeys-random", **MEMTABLES) as server:
+        writers = [threading.Thread(target=write, args=(server, n * 1_000_000)) for n in range(4)]
+        for writer in writers:
+            writer.start()
+        shares = []
+        while any(writer.is_alive() for writer in writers):
+            shares.append(data_bytes(server) / limit)
+            time.sleep(0.05)  # the sampling interval
+        assert statistics.median(shares) < 1.7, sorted(shares)
+        assert server.client().info("stats")["evicted_keys"] > 300_000
