@@ -18,8 +18,8 @@ namespace {
 
 // The limit for a client that has not authenticated: enough for some errors.
 constexpr int64_t kMostUnsentBeforeLogin = 1024;
-// A client with this many unread bytes of replies must read half of them before its next request runs. The limit is a
-// part of the limit for all clients, within these bounds. The buffer can be twice as large as its contents.
+// A client with this many unread bytes of replies must read half of them before its next request runs. The limit is
+// this part of maxmemory-clients, within these bounds. The buffer can be twice as large as its contents.
 constexpr uint64_t kUnsentPart = 16;
 constexpr uint64_t kLeastUnsentBound = 1 << 20;
 constexpr uint64_t kUnsentBound = 16 << 20;

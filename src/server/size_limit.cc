@@ -20,9 +20,9 @@ constexpr int64_t kHoldMs = 1000;   // at most, unless evictions go on
 constexpr uint64_t kMargin = 1000;  // the part of the limit that evictions free beyond it
 constexpr uint64_t kNear = 20;      // so many margins below the limit it is taken for reached
 constexpr uint64_t kGarbage = 10;   // this part of the limit may be garbage of evictions before a compaction is due
-// While that compaction runs, writes wait, the longer the more garbage there is: not at all at the first part of the
-// limit, for kPacedMs at the second, and for kMostPacedMs from the third on. Evicted rows take space until the
-// compaction reaches them, and it may get too little processor time.
+// Writes wait while that compaction runs. The time grows with the garbage: none below kPacedGarbage of the limit,
+// kPacedMs at kMuchGarbage, kMostPacedMs from kMostGarbage on. Without this the garbage of a busy server would grow
+// without bound.
 constexpr double kPacedGarbage = 0.16;
 constexpr double kMuchGarbage = 0.22;
 constexpr double kMostGarbage = 0.40;

@@ -4,9 +4,10 @@
 //
 // Above the limit (storage/live_size.h) a thread evicts keys as `maxmemory-policy` says. With noeviction, or when no
 // key suits, commands that may add data are refused (kFullData) until the data is smaller. With a policy that evicts,
-// writes are held back at a quarter above the limit, when writers are faster than evictions, and for some of the time
-// when they are faster than the compaction of what was evicted: an error for a cache that only has to wait would be
-// wrong, and Redis evicts in step with each command.
+// writes are not refused. They wait while the data is a quarter above the limit, which means that writers are faster
+// than evictions. They also wait, for some of the time, while evicted rows take too much of the disk, which means that
+// writers are faster than the compaction that removes these rows. Redis never refuses a write of a cache that can
+// evict.
 //
 // Thread: Watch belongs to any; the rest to "size-limit".
 #pragma once
