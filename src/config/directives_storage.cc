@@ -150,8 +150,8 @@ const Directive kRows[] = {
              "more writes, a high one more space; 100 is never, except in COMPACT."},
     {.name = "blob-garbage-step", .section = kRocks, .kind = Kind::kMemory, .fallback = "0", .min = 0,
      .target = &S::blob_garbage_step,
-     .help = "The size of the oldest blob files from which one compaction copies values, and so the pace of the "
-             "collection; 0 is six files, and more of them the more garbage there is."},
+     .help = "The bytes of values that one compaction copies from the oldest blob files, and so the pace of the "
+             "collection; 0 is what two flushes write, and more the more garbage there is."},
     {.name = "rocksdb-bottom-compression", .section = kRocks, .kind = Kind::kChoice, .fallback = "zstd",
      .choices = kBottom, .flags = kStartOnly, .target = &S::rocksdb_bottom_compression,
      .help = "Compression of the last level, which holds most of the data; the other levels use Snappy."},

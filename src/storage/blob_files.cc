@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "storage/engine.h"
@@ -19,9 +20,9 @@ namespace {
 constexpr double kPartLeft = 0.6;
 // A cutoff that is nearly right stays, because a change makes writes wait.
 constexpr double kNearly = 1.5;
-// The default step in files, while the garbage is just above its share; twice as many at twice the share. A compaction
-// of level 0 brings the files of four flushes, so one that empties six moves at most half as many bytes as it brings.
-constexpr double kFilesPerStep = 6.5;  // RocksDB rounds down
+// The default step in flushes, while the garbage is just above its share; twice as much at twice the share. A
+// compaction of level 0 brings what four flushes wrote, so it moves half as many bytes as it brings.
+constexpr double kFlushesPerStep = 2;
 constexpr double kPercent = 100;
 constexpr int kLooksAtRest = 100;
 // A compaction only for the garbage rewrites at most so many bytes of tables for each byte of it.
@@ -31,17 +32,42 @@ bool IsNear(double cutoff, double other) {
   return (cutoff == 0) == (other == 0) && cutoff <= other * kNearly && other <= cutoff * kNearly;
 }
 
+double ShareOf(const BlobTotals& totals) {
+  return totals.bytes == 0 ? 0 : static_cast<double>(totals.garbage) / static_cast<double>(totals.bytes);
+}
+
+// `excess` is the share of garbage by the share that is allowed. Most files are of flushes, so the median is one.
+uint64_t StepBytes(const BlobOptions& options, std::span<const BlobFile> files, double excess) {
+  if (options.garbage_step_bytes != 0 || files.empty()) return options.garbage_step_bytes;
+  std::vector<uint64_t> sizes;
+  sizes.reserve(files.size());
+  for (const BlobFile& file : files) sizes.push_back(file.bytes);
+  const auto median = sizes.begin() + static_cast<ptrdiff_t>(sizes.size() / 2);
+  std::ranges::nth_element(sizes, median);
+  return static_cast<uint64_t>(kFlushesPerStep * excess * static_cast<double>(*median));
+}
+
 }  // namespace
 
-double BlobCutoff(const BlobTotals& files, double share, uint64_t step_bytes) {
-  const auto bytes = static_cast<double>(files.bytes);
-  const auto garbage = static_cast<double>(files.garbage);
-  if (files.files == 0 || garbage <= share * bytes) return 0;
-  // Old files have at least the average share of garbage. RocksDB rounds the number of files down.
-  const double needed = 1 - share * bytes / garbage;
-  const double paced = static_cast<double>(step_bytes) / bytes;
-  const double one_file = 1.5 / static_cast<double>(files.files);
-  return std::min(1.0, std::max(one_file, std::min(needed, paced)));
+double BlobCutoff(std::span<const BlobFile> files, double share, uint64_t step_bytes) {
+  BlobFile left;
+  for (const BlobFile& file : files) {
+    left.bytes += file.bytes;
+    left.garbage += file.garbage;
+  }
+  uint64_t moved = 0;
+  size_t count = 0;
+  for (const BlobFile& file : files) {
+    if (static_cast<double>(left.garbage) <= share * static_cast<double>(left.bytes)) break;
+    moved += file.bytes - file.garbage;
+    if (count > 0 && moved > step_bytes) break;
+    left.bytes -= file.garbage;
+    left.garbage -= file.garbage;
+    ++count;
+  }
+  if (count == 0) return 0;
+  // RocksDB rounds the number of files down.
+  return std::min(1.0, (static_cast<double>(count) + 0.5) / static_cast<double>(files.size()));
 }
 
 Status BlobFiles::Set(const BlobOptions& options) {
@@ -60,24 +86,22 @@ BlobOptions BlobFiles::options() const {
   return options_;
 }
 
-uint64_t BlobFiles::StepBytes(const BlobOptions& options, const BlobTotals& files) {
-  if (options.garbage_step_bytes != 0 || files.files == 0) return options.garbage_step_bytes;
-  const double excess = static_cast<double>(files.garbage) * kPercent / options.garbage_percent;  // bytes at the share
-  return static_cast<uint64_t>(kFilesPerStep * excess / static_cast<double>(files.files));
-}
-
 void BlobFiles::Watch() {
   const BlobOptions options = this->options();
+  const double share = options.garbage_percent / kPercent;
   for (const Space space : kBlobSpaces) {
-    double& set = cutoffs_[static_cast<int>(space)];
-    const double share = options.garbage_percent / kPercent;
-    const BlobTotals totals = TotalsOf(space);
-    const uint64_t step = StepBytes(options, totals);
-    const bool collects = set != 0 || BlobCutoff(totals, share, step) != 0;
-    const double cutoff = collects ? BlobCutoff(totals, share * kPartLeft, step) : 0;
     const int index = static_cast<int>(space);
-    unchanged_[index] = cutoff != 0 && totals == seen_[index] ? unchanged_[index] + 1 : 0;
+    double& set = cutoffs_[index];
+    const BlobTotals totals = TotalsOf(space);
+    const bool is_unchanged = totals == seen_[index] && options == used_;
     seen_[index] = totals;
+    unchanged_[index] = set != 0 && is_unchanged ? unchanged_[index] + 1 : 0;
+    if (is_unchanged) continue;
+    double cutoff = 0;
+    if (ShareOf(totals) > (set == 0 ? share : share * kPartLeft)) {
+      const std::vector<BlobFile> files = FilesOf(space);
+      cutoff = BlobCutoff(files, share * kPartLeft, StepBytes(options, files, ShareOf(totals) / share));
+    }
     if (IsNear(cutoff, set)) continue;
     const rocksdb::Status done = engine_.db().SetOptions(
         engine_.family(space), {{"enable_blob_garbage_collection", cutoff == 0 ? "false" : "true"},
@@ -85,21 +109,36 @@ void BlobFiles::Watch() {
     if (done.ok()) {
       set = cutoff;
     } else {
+      seen_[index] = {};  // tries again
       Log(LogSeverity::kWarning, "storage: the garbage collection of blob files could not be set: {}", done.ToString());
     }
   }
+  used_ = options;
 }
 
 bool BlobFiles::MustCompact(Space space) const {
-  if (unchanged_[static_cast<int>(space)] < kLooksAtRest || CutoffTo(space, 1) == 0) return false;
+  if (unchanged_[static_cast<int>(space)] < kLooksAtRest) return false;
+  const BlobTotals totals = TotalsOf(space);
+  if (ShareOf(totals) <= options().garbage_percent / kPercent) return false;
   uint64_t tables = 0;
   return engine_.db().GetIntProperty(engine_.family(space), rocksdb::DB::Properties::kLiveSstFilesSize, &tables) &&
-         tables <= kMostTableBytes * TotalsOf(space).garbage;
+         tables <= kMostTableBytes * totals.garbage;
 }
 
 double BlobFiles::CutoffTo(Space space, double share) const {
-  return BlobCutoff(TotalsOf(space), std::min(share, options().garbage_percent / kPercent),
+  return BlobCutoff(FilesOf(space), std::min(share, options().garbage_percent / kPercent),
                     std::numeric_limits<uint64_t>::max());
+}
+
+std::vector<BlobFile> BlobFiles::FilesOf(Space space) const {
+  rocksdb::ColumnFamilyMetaData found;
+  engine_.db().GetColumnFamilyMetaData(engine_.family(space), &found);
+  std::vector<BlobFile> files;
+  files.reserve(found.blob_files.size());
+  for (const rocksdb::BlobMetaData& file : found.blob_files) {
+    files.push_back({.bytes = file.blob_file_size, .garbage = file.garbage_blob_bytes});
+  }
+  return files;
 }
 
 BlobTotals BlobFiles::TotalsOf(Space space) const {

@@ -4,14 +4,16 @@
 //
 // A blob file is deleted when all its values are garbage. RocksDB's own collection moves the other values of the oldest
 // files to new ones, in each compaction that meets them, whether the files have garbage or not. So it is switched on
-// only while `blob-garbage-share` of all bytes in blob files is garbage, and only for so many of the oldest files as
-// `blob-garbage-step` allows.
+// only while `blob-garbage-share` of all bytes in blob files is garbage, and only for so many of the oldest files that
+// a compaction moves about `blob-garbage-step` bytes of values.
 //
 // Thread: any; Watch on one thread at a time.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -34,9 +36,15 @@ struct BlobTotals {
   bool operator==(const BlobTotals&) const = default;
 };
 
-// The share of the oldest files, 0 to 1, that compactions shall empty: the garbage shall fall to `share` of all bytes,
-// and the files hold about `step_bytes` at most, but one file is always included. 0: the garbage is within `share`.
-double BlobCutoff(const BlobTotals& files, double share, uint64_t step_bytes);
+struct BlobFile {
+  uint64_t bytes = 0;
+  uint64_t garbage = 0;  // of these bytes
+};
+
+// The share of the oldest files, 0 to 1, that compactions shall empty, as RocksDB counts it: the garbage shall fall to
+// `share` of all bytes, and at most `step_bytes` of values shall move, but one file is always included. 0: the garbage
+// is within `share`. `files` begins with the oldest.
+double BlobCutoff(std::span<const BlobFile> files, double share, uint64_t step_bytes);
 
 class BlobFiles {
  public:
@@ -60,8 +68,9 @@ class BlobFiles {
 
  private:
   BlobTotals TotalsOf(Space space) const;
+  // From the oldest to the newest. The cost is that of a look at all tables: not ten times a second.
+  std::vector<BlobFile> FilesOf(Space space) const;
   BlobOptions options() const;
-  static uint64_t StepBytes(const BlobOptions& options, const BlobTotals& files);
 
   Engine& engine_;
   mutable Mutex mutex_;
@@ -69,6 +78,7 @@ class BlobFiles {
   // Used by Watch, by space.
   double cutoffs_[kSpaceCount] = {};  // as set in RocksDB; 0: the collection is off
   BlobTotals seen_[kSpaceCount];
+  BlobOptions used_;                              // for cutoffs_
   std::atomic<int> unchanged_[kSpaceCount] = {};  // looks while there was too much garbage
 };
 

@@ -20,7 +20,9 @@ struct BlobOptions {
   uint64_t file_bytes = 64 << 20;
   BlobCompression compression = BlobCompression::kSnappy;
   int garbage_percent = 20;         // the garbage collection begins above this share of all bytes
-  uint64_t garbage_step_bytes = 0;  // of files that one compaction empties; 0: by the size of tables
+  uint64_t garbage_step_bytes = 0;  // of values that one compaction moves; 0: by what a flush writes
+
+  bool operator==(const BlobOptions&) const = default;
 };
 
 struct StoreOptions {
