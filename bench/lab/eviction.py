@@ -7,7 +7,8 @@ as max-data-size and in a memory cgroup. redis-server gets the maxmemory at whic
 Both use --policy and get the same reads. The hit rate is that of their second half. Cairn runs once more without a
 bound, with as many keys as it held, all found, of which as many are set again: the times of GETs without evictions.
 
-Fails if the hit rate is more than 3 points lower, or if the data directory takes more than 1.3 times the bound.
+The data directory is looked at twice a second during the reads. Fails if the hit rate is more than 3 points lower, or
+if the directory ever takes more than 1.3 times the bound.
 """
 
 import argparse
@@ -22,11 +23,28 @@ import time
 
 import hiredis
 from beyond_memory import MB, memory_cgroup, start_in
-from process import disk_bytes, status_bytes
+from process import ResidentSampler, disk_bytes
 from servers import start_build, start_cairn, start_redis
 from wire import encode_command
 
 BATCH = 64
+
+
+class Sampler(ResidentSampler):
+    """Samples the server's resident memory and its data directory twice a second."""
+
+    def __init__(self, server, folder):
+        super().__init__(server.process.pid, 0.5)
+        self.folder = folder
+        self.directory_mb: list[float] = []
+
+    def sample(self):
+        super().sample()
+        self.directory_mb.append(disk_bytes(self.folder) / MB)
+
+    def directory(self, share: float) -> float:
+        """The MB that so large a share of the samples does not exceed."""
+        return sorted(self.directory_mb)[int(share * (len(self.directory_mb) - 1))]
 
 
 class Zipf:
@@ -132,14 +150,15 @@ def measure_cairn(options, folder, bound_mb: int, keys: int, set_share: float = 
         begin = time.monotonic()
         refused = load.fill(keys)
         print(f"filled in {time.monotonic() - begin:.0f} s, {refused} refused", flush=True)
-        figures = load.read(options.reads, keys, set_share)
+        with Sampler(server, folder) as sampler:
+            figures = load.read(options.reads, keys, set_share)
         info = client.info("cairn") | client.info("stats")
         figures |= {"keys": client.dbsize(), "evicted": info["evicted_keys"], "data_mb": info["data_size"] / MB,
-                    "disk_mb": disk_bytes(folder) / MB, "tables_mb": disk_bytes(folder, ".sst", ".blob") / MB,
-                    "resident_mb": status_bytes(server.process.pid, "VmRSS") / MB}
+                    "disk_mb": sampler.directory(1.0), "tables_mb": disk_bytes(folder, ".sst", ".blob") / MB}
         show("cairn" if bound_mb else "no bound", figures)
         print(f"data_size {figures['data_mb']:.0f} MB of {bound_mb}  tables {figures['tables_mb']:.0f} MB  "
-              f"directory {figures['disk_mb']:.0f} MB  resident {figures['resident_mb']:.0f} MB", flush=True)
+              f"directory median {sampler.directory(0.5):.0f}, p90 {sampler.directory(0.9):.0f}, "
+              f"highest {figures['disk_mb']:.0f} MB  resident at most {sampler.highest() / MB:.0f} MB", flush=True)
         server.shutdown()
     return figures
 
@@ -185,7 +204,8 @@ def main() -> int:
     redis = measure_redis(options, cairn["keys"])
     claims = {f"{100 * cairn['hit_rate']:.1f} % of the reads hit, {100 * redis['hit_rate']:.1f} % of redis-server's":
               cairn["hit_rate"] >= redis["hit_rate"] - 0.03,
-              f"the directory takes {cairn['disk_mb'] / bound_mb:.2f} of the bound": cairn["disk_mb"] <= 1.3 * bound_mb}
+              f"the directory takes at most {cairn['disk_mb'] / bound_mb:.2f} of the bound":
+              cairn["disk_mb"] <= 1.3 * bound_mb}
     for claim, holds in claims.items():
         print(f"{'ok' if holds else 'FAILED':6} {claim}")
     return 0 if all(claims.values()) else 1
