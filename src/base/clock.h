@@ -26,4 +26,7 @@ inline int64_t MonotonicUs() {
   return int64_t{ts.tv_sec} * 1000000 + ts.tv_nsec / 1000;
 }
 
+// Milliseconds since that point. Thread: any.
+inline int64_t MonotonicMs() { return MonotonicUs() / 1000; }
+
 }  // namespace cairn

@@ -214,7 +214,7 @@ Status ClientPauseCommand(const ClientParts& parts, CommandContext&, Args& args,
   const auto timeout_ms = ParseInt64(timeout_text);
   if (!timeout_ms) return Status::Reply("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return Status::Reply("ERR timeout is negative");
-  const int64_t now_ms = WallMs();
+  const int64_t now_ms = MonotonicMs();
   if (*timeout_ms > INT64_MAX - now_ms) return Status::Reply("ERR timeout is out of range");
   parts.pause.Begin(ClientPause::Purpose::kCommand, mode, now_ms, now_ms + *timeout_ms);
   reply.Ok();

@@ -27,7 +27,8 @@ class ClientPause {
   // Sets kPausesExpiry while a pause is on that stops it.
   ClientPause(Conditions& conditions, ClientRegistry& clients) : conditions_(conditions), clients_(clients) {}
 
-  // As in Redis, a second pause never shortens or weakens the pause that is active at `now_ms`.
+  // As in Redis, a second pause never shortens or weakens the pause that is active at `now_ms`. Times are
+  // MonotonicMs().
   void Begin(Purpose purpose, Mode mode, int64_t now_ms, int64_t until_ms);
   void End(Purpose purpose);
   // Ends the pauses that have expired at `now_ms`; cheap.
@@ -35,7 +36,7 @@ class ClientPause {
 
   // Whether a pause may be active; cheap.
   bool is_set() const { return writes_until_ms_.load(std::memory_order_relaxed) != 0; }
-  // The wall time until which writes, or other requests, are held back; it may have passed.
+  // The time until which writes, or other requests, are held back; it may have passed.
   int64_t writes_until_ms() const { return writes_until_ms_.load(std::memory_order_relaxed); }
   int64_t others_until_ms() const { return others_until_ms_.load(std::memory_order_relaxed); }
 

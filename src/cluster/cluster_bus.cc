@@ -175,7 +175,7 @@ BusSelf ClusterBus::ReadSelf() {
   const PrimaryLink& link = replication.primary_link();
   BusSelf self{.now_ms = WallMs()};
   const bool is_connected = link.state() == PrimaryLink::State::kConnected;
-  self.data_age_ms = std::max<int64_t>(self.now_ms - (is_connected ? link.last_io_ms() : link.down_since_ms()), 0);
+  self.data_age_ms = MonotonicMs() - (is_connected ? link.last_io_ms() : link.down_since_ms());
   if (replication.primary()) self.offset = replication.log().applied().offset;
   else self.offset = knows_offset_ ? replication.log().OffsetNow() : replication.log().offset();
   return self;
@@ -229,7 +229,9 @@ void ClusterBus::CarryOut(BusEffects effects) {
   }
   const bool pauses = effects.pause_until_ms != 0;
   if (pauses) {
-    parts_.pause.Begin(ClientPause::Purpose::kFailover, ClientPause::Mode::kWrites, WallMs(), effects.pause_until_ms);
+    const int64_t now_ms = MonotonicMs();
+    parts_.pause.Begin(ClientPause::Purpose::kFailover, ClientPause::Mode::kWrites, now_ms,
+                       now_ms + effects.pause_until_ms - WallMs());
   }
   Deliver(effects);
   if (!settles && !pauses && !effects.changes_role && effects.lost_slots.empty()) return;

@@ -142,7 +142,9 @@ Status SlotMove::TellTarget(const Worker& worker, int slot, std::string_view act
 
 // A pause of writes holds MIGRATE back too: for CLUSTER FAILOVER the replica must have everything.
 void SlotMove::AwaitEndOfPause() const {
-  while (parts_.pause.writes_until_ms() > WallMs() && !thread_.is_stopping()) std::this_thread::sleep_for(kPauseCheck);
+  while (parts_.pause.writes_until_ms() > MonotonicMs() && !thread_.is_stopping()) {
+    std::this_thread::sleep_for(kPauseCheck);
+  }
 }
 
 Status SlotMove::MoveKeys(Worker& worker, const std::vector<std::string>& keys) {

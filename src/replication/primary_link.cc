@@ -108,7 +108,7 @@ void PrimaryLink::Connect(const PrimaryAddress& primary, bool failover) {
     wanted_ = true;
   }
   ShowState(State::kConnect);
-  down_since_ms_ = WallMs();
+  down_since_ms_ = MonotonicMs();
   wake_.NotifyAll();
 }
 
@@ -160,7 +160,7 @@ void PrimaryLink::Run() {
     lock.Lock();
     if (epoch != epoch_ || stopping_) continue;
     ShowState(State::kConnect);
-    if (was_up) down_since_ms_ = WallMs();
+    if (was_up) down_since_ms_ = MonotonicMs();
     Log(LogSeverity::kNotice, "MASTER <-> REPLICA link to {}:{}: {}", primary.host, primary.port, status.text());
     pause_ms = was_up ? kFirstPauseMs : std::min(2 * pause_ms, kLongestPauseMs);
     wake_.WaitFor(mutex_, std::chrono::milliseconds(pause_ms),
@@ -173,7 +173,7 @@ void PrimaryLink::Run() {
 Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
   TRY(CheckRoom());
   const bool has_room = parts_.store.engine().disk_reserve().left_bytes() >= transfer_.room_wanted;
-  if (transfer_.is_needed && !has_room && WallMs() < transfer_.again_ms) {
+  if (transfer_.is_needed && !has_room && MonotonicMs() < transfer_.again_ms) {
     return Status::Io(
         "the disk has no room for the primary's data set; the transfer is retried when there is more room, "
         "or in a minute");
@@ -245,7 +245,7 @@ Status PrimaryLink::CheckRoom() const {
 // ---- the first transfer
 
 Status PrimaryLink::KeepAlive() {
-  const int64_t now_ms = WallMs();
+  const int64_t now_ms = MonotonicMs();
   if (now_ms - acked_ms_ < kAckMs) return Ok();
   acked_ms_ = now_ms;
   return link_.socket().Send("\n", kAckMs);
@@ -254,7 +254,7 @@ Status PrimaryLink::KeepAlive() {
 void PrimaryLink::NoteProgress(uint64_t received, uint64_t total) {
   transfer_.size = total;
   transfer_.received = received;
-  last_io_ms_ = WallMs();
+  last_io_ms_ = MonotonicMs();
   static_cast<void>(KeepAlive().ok());  // the next read reports a broken link
   const DiskReserve& reserve = parts_.store.engine().disk_reserve();
   const uint64_t rest = total > received ? total - received : 0;
@@ -336,7 +336,7 @@ Status PrimaryLink::LoadFiles(const PrimaryHandshake::Answer& answer, const File
 Status PrimaryLink::CarryOut(const PrimaryAddress& primary) {
   applier_.Begin(fmt::format("{}:{}", primary.host, primary.port));
   received_offset_ = applier_.applied_offset();
-  last_io_ms_ = WallMs();
+  last_io_ms_ = MonotonicMs();
   ShowState(State::kConnected);
   events_.on_link(true);
   TRY(SendAck());
@@ -346,7 +346,7 @@ Status PrimaryLink::CarryOut(const PrimaryAddress& primary) {
     TRY(applier_.RunBuffered());
     applier_.parser().Shrink(2 * kReadBytes);
     TRY(AckWhenDue());
-    if (WallMs() - last_io_ms_ > parts_.config.settings().repl_timeout_s * 1000) {
+    if (MonotonicMs() - last_io_ms_ > parts_.config.settings().repl_timeout_s * 1000) {
       return Status::Io("no data nor PING received...");
     }
   }
@@ -357,22 +357,22 @@ Status PrimaryLink::ReadSome() {
   // Reserves no more than has already arrived: an announced argument may never arrive.
   RequestParser& parser = applier_.parser();
   const size_t most = std::max(kReadBytes, parser.pending_bytes());
-  const int64_t until_ack_ms = std::clamp<int64_t>(acked_ms_ + kAckMs - WallMs(), 0, kAckMs);
+  const int64_t until_ack_ms = std::clamp<int64_t>(acked_ms_ + kAckMs - MonotonicMs(), 0, kAckMs);
   char* const place = parser.Reserve(std::clamp(parser.missing_bytes(), kReadBytes, most));
   const size_t got = TRY(link_.socket().Read(place, parser.reserved(), until_ack_ms));
   if (got == 0) return Ok();
   parser.Filled(got);
   received_offset_ += got;
-  last_io_ms_ = WallMs();
+  last_io_ms_ = MonotonicMs();
   return Ok();
 }
 
 Status PrimaryLink::AckWhenDue() {
-  return applier_.TakeAckRequest() || WallMs() - acked_ms_ >= kAckMs ? SendAck() : Ok();
+  return applier_.TakeAckRequest() || MonotonicMs() - acked_ms_ >= kAckMs ? SendAck() : Ok();
 }
 
 Status PrimaryLink::SendAck() {
-  acked_ms_ = WallMs();
+  acked_ms_ = MonotonicMs();
   const uint64_t applied = applier_.applied_offset();
   const std::string offset = std::to_string(applied);
   const std::string synced = std::to_string(std::min(applied, log_.synced_offset()));

@@ -83,7 +83,7 @@ class PrimaryLink {
   bool failover_refused() const { return failover_refused_; }
   // Whether the request for a failover is not sent or not answered yet.
   bool asks_failover() const { return asks_failover_; }
-  // Unix times in ms: when the last byte came from the primary, when the link broke.
+  // By MonotonicMs(): when the last byte came from the primary, when the link broke.
   int64_t last_io_ms() const { return last_io_ms_; }
   int64_t down_since_ms() const { return down_since_ms_; }
   // Any thread may read its atomics.

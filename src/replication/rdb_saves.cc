@@ -125,14 +125,14 @@ void RdbSaves::RunInBackground(const std::optional<Moment>& moment) {
   const Result<Moment> taken = moment ? Result<Moment>(*moment) : TakeMoment();
   LowerPriority();
   static_cast<void>(Write(taken).ok());  // the outcome is in the log and in INFO
-  last_duration_s_ = (WallMs() - started_ms_) / 1000;
+  last_duration_s_ = (MonotonicMs() - started_ms_) / 1000;
   in_background_ = false;
   Release();
 }
 
 void RdbSaves::StartThreadOf(std::optional<Moment> moment) {
   if (thread_.joinable()) thread_.join();
-  started_ms_ = WallMs();
+  started_ms_ = MonotonicMs();
   in_background_ = true;
   Log(LogSeverity::kNotice, "Background saving started");
   thread_ = StartThread("bgsave", [this, moment = std::move(moment)] { RunInBackground(moment); });

@@ -56,7 +56,7 @@ class RdbSaves {
   SaveState& state() { return state_; }
 
   bool in_background() const { return in_background_; }
-  int64_t started_ms() const { return started_ms_; }            // of the running background save
+  int64_t started_ms() const { return started_ms_; }            // of the running background save, by MonotonicMs()
   int64_t last_duration_s() const { return last_duration_s_; }  // of the last background save; -1: none
 
  private:

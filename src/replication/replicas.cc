@@ -67,7 +67,7 @@ std::shared_ptr<Replica> Replicas::Of(ClientSession& session) {
     auto replica = std::make_shared<Replica>();
     replica->session = std::static_pointer_cast<ClientSession>(clients_.Find(session.id()));
     replica->id = session.id();
-    replica->acked_ms = WallMs();
+    replica->acked_ms = MonotonicMs();
     replica->ip = HostOf(session.socket.peer);
     session.replica = std::move(replica);
   }
@@ -92,7 +92,7 @@ void Replicas::Attach(ClientSession& session, std::string id, uint64_t next, boo
   const MutexLock lock(mutex_);
   if (stopping_ || replica->thread.joinable()) return;
   session.is_replica = true;
-  replica->acked_ms = WallMs();
+  replica->acked_ms = MonotonicMs();
   replica->acknowledges = !is_old;
   attached_.push_back(replica);
   ++count_;
@@ -138,7 +138,7 @@ void Replicas::NoteAck(ClientSession& session, uint64_t acked, uint64_t synced) 
   const std::shared_ptr<Replica> replica = Of(session);
   if (acked > replica->acked) replica->acked = acked;
   if (synced > replica->synced) replica->synced = synced;
-  replica->acked_ms = WallMs();
+  replica->acked_ms = MonotonicMs();
   Replica::State sending = Replica::State::kSending;
   replica->state.compare_exchange_strong(sending, Replica::State::kOnline);
   replica->changed.Notify();
@@ -152,11 +152,11 @@ void Replicas::AwaitAcked(uint64_t offset, int64_t until_ms) {
       return replica->state == Replica::State::kOnline && replica->acked < offset;
     });
   };
-  changed_.Await(std::max<int64_t>(until_ms - WallMs(), 0) * 1000, has_all);
+  changed_.Await(std::max<int64_t>(until_ms - MonotonicMs(), 0) * 1000, has_all);
 }
 
 void Replicas::NoteAlive(ClientSession& session) {
-  if (Replica* const replica = KnownReplica(session)) replica->acked_ms = WallMs();
+  if (Replica* const replica = KnownReplica(session)) replica->acked_ms = MonotonicMs();
 }
 
 int Replicas::CountAcked(uint64_t offset, bool synced) const {
@@ -187,7 +187,7 @@ int Replicas::CountGood() const {
   for (const std::shared_ptr<Replica>& replica : All()) {
     const bool online = replica->state == Replica::State::kOnline;
     // Counts whole seconds, as Redis does.
-    count += online && (WallMs() - replica->acked_ms) / 1000 * 1000 <= most_ms ? 1 : 0;
+    count += online && (MonotonicMs() - replica->acked_ms) / 1000 * 1000 <= most_ms ? 1 : 0;
   }
   return count;
 }
@@ -198,7 +198,7 @@ void Replicas::CheckTimes() {
   const int64_t most_ms = config_.settings().repl_timeout_s * 1000;
   for (const std::shared_ptr<Replica>& replica : All()) {
     if (replica->state != Replica::State::kOnline || !replica->acknowledges) continue;
-    if (WallMs() - replica->acked_ms <= most_ms || replica->ended) continue;
+    if (MonotonicMs() - replica->acked_ms <= most_ms || replica->ended) continue;
     Log(LogSeverity::kWarning, "Disconnecting timedout replica (streaming sync): {}:{}", replica->ip, replica->port);
     End(*replica);
   }
@@ -220,7 +220,7 @@ void Replicas::Run(Replica& replica, const std::string& id, uint64_t next, bool 
     leaving_.push_back(*own);
     attached_.erase(own);
     --count_;
-    last_left_ms_ = WallMs();
+    last_left_ms_ = MonotonicMs();
     replica.done = true;
   }
   changed_.Notify();
@@ -359,7 +359,7 @@ Status Replicas::SendEverything(Replica& replica, bool is_old, Anchor& start) {
   TRY(std::move(sent));
   if (!is_marked || !replica.wants_stream) {
     replica.state = Replica::State::kOnline;
-    replica.acked_ms = WallMs();
+    replica.acked_ms = MonotonicMs();
     return Ok();
   }
   // Redis searches for the mark at the end of the received bytes, so nothing may follow it before the first ACK.
@@ -380,10 +380,10 @@ Status Replicas::AwaitSent(Replica& replica) {
 }
 
 Status Replicas::AwaitAck(Replica& replica) {
-  replica.acked_ms = WallMs();
+  replica.acked_ms = MonotonicMs();
   while (replica.state != Replica::State::kOnline) {
     if (replica.ended || replica.session.expired()) return Gone();
-    if (WallMs() - replica.acked_ms > config_.settings().repl_timeout_s * 1000) {
+    if (MonotonicMs() - replica.acked_ms > config_.settings().repl_timeout_s * 1000) {
       return Status::Io("it has not acknowledged the file");
     }
     replica.changed.Await(kLongestWaitUs,
@@ -446,11 +446,11 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   const std::string path = fmt::format("{}/replica-{}.rdb", sst_snapshots_.folder(), replica.id);
   RdbOutputFile file(path);
   TRY(file.Open());
-  int64_t told_ms = WallMs();
+  int64_t told_ms = MonotonicMs();
   RdbFileWriter writer(*txn, snapshot, config_.limits(), options, [&](std::string_view bytes) {
     TRY(file.Write(bytes));
-    if (WallMs() - told_ms < kNewlineMs) return Ok();
-    told_ms = WallMs();
+    if (MonotonicMs() - told_ms < kNewlineMs) return Ok();
+    told_ms = MonotonicMs();
     return Push(replica, "\n");  // so that the replica does not time out
   });
   TRY(writer.Write());

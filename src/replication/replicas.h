@@ -57,8 +57,8 @@ struct Replica : ReplicaClient {
   std::atomic<uint64_t> acked{0};
   std::atomic<uint64_t> synced{0};
   std::atomic<uint64_t> sent{0};
-  std::atomic<uint64_t> log_from{1};  // the first sequence that it may still read from the log
-  std::atomic<int64_t> acked_ms{0};
+  std::atomic<uint64_t> log_from{1};     // the first sequence that it may still read from the log
+  std::atomic<int64_t> acked_ms{0};      // by MonotonicMs(), as all times of this folder that measure a length
   std::atomic<bool> acknowledges{true};  // false for a replica that sent SYNC
   std::atomic<bool> ended{false};        // the connection is closed, or must close
   std::atomic<bool> done{false};         // its thread has ended
@@ -90,7 +90,7 @@ class Replicas {
   void NoteAlive(ClientSession& session);
   // The client has disconnected.
   void Forget(ClientSession& session);
-  // Waits until every online replica has acknowledged the byte `offset`, at most until `until_ms`.
+  // Waits until every online replica has acknowledged the byte `offset`, at most until `until_ms` of MonotonicMs().
   void AwaitAcked(uint64_t offset, int64_t until_ms);
   // Disconnects all replicas. They reconnect, but no interrupted first transfer can resume.
   void DisconnectAll();

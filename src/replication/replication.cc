@@ -41,7 +41,7 @@ Status Replication::Start() {
   TRY(log_.Start());
   replicas_.Start();
   primary_link_.Start();
-  alone_since_ms_ = pinged_ms_ = WallMs();
+  alone_since_ms_ = pinged_ms_ = MonotonicMs();
   const std::vector<std::string> words = config_.Words("replicaof");
   if (words.empty()) {
     TRY(log_.TurnPrimary());
@@ -144,7 +144,7 @@ Status Replication::BecomePrimary() {
     primary_link_.Connect(*primary, false);
     return status;
   }
-  alone_since_ms_ = WallMs();
+  alone_since_ms_ = MonotonicMs();
   ForgetPrimary();
   Log(LogSeverity::kNotice, "MASTER MODE enabled");
   return Ok();
@@ -180,7 +180,7 @@ Status Replication::BeginFailover(const FailoverWish& wish) {
       return Status::Reply("ERR FAILOVER target replica is not online.");
     }
   }
-  const int64_t now_ms = WallMs();
+  const int64_t now_ms = MonotonicMs();
   failover_ = wish;
   failover_deadline_ms_ = wish.timeout_ms > 0 ? now_ms + std::min(wish.timeout_ms, INT64_MAX - now_ms) : 0;
   pause_.Begin(ClientPause::Purpose::kFailover, ClientPause::Mode::kWrites, now_ms, now_ms + kFailoverPauseMs);

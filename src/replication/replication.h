@@ -79,7 +79,7 @@ class Replication {
   void OnStreamChanged() { replicas_.DisconnectAll(); }
   // Called when settings change that conditions depend on.
   void UpdateConditions();
-  // Called ten times a second.
+  // Called ten times a second, with MonotonicMs().
   void Tick(int64_t now_ms);
   void Forget(ClientSession& session);
   // REPLCONF ACK.

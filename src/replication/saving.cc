@@ -37,7 +37,7 @@ Status AwaitCommits(Store& store) {
 }
 
 Status SaveBeforeShutdown(Store& store, ClientPause& pause, RdbSaves& rdb_saves, ShutdownOptions& options) {
-  const int64_t now_ms = WallMs();
+  const int64_t now_ms = MonotonicMs();
   Log(LogSeverity::kNotice, "Saving the final RDB snapshot before exiting.");
   pause.Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, now_ms, now_ms + kLongestSaveMs);
   Status saved = AwaitCommits(store);

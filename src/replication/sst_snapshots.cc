@@ -95,7 +95,7 @@ void SstSnapshots::CheckTimes() {
   {
     const MutexLock lock(mutex_);
     for (const std::shared_ptr<SstSnapshot>& set : sets_) {
-      const bool is_over = set->is_retired || WallMs() - set->left_ms > most_ms;
+      const bool is_over = set->is_retired || MonotonicMs() - set->left_ms > most_ms;
       if (set->users == 0 && is_over) set->is_retired = set->ending = true;
     }
   }
@@ -124,7 +124,7 @@ void SstSnapshots::Reap() {
 bool SstSnapshots::Suits(const FilesOffer& offer) const {
   if (!config_.settings().repl_sync_files || offer.format != kFormatVersion) return false;
   if (!store_.databases().all_on_ssd()) return false;  // the files know no other mode
-  if (failed_ms_ != 0 && WallMs() - failed_ms_ < kFailurePauseMs) return false;
+  if (failed_ms_ != 0 && MonotonicMs() - failed_ms_ < kFailurePauseMs) return false;
   for (int db = static_cast<int>(offer.databases); db < store_.databases().size(); ++db) {
     if (store_.databases()[db].keys != 0) return false;
   }
@@ -140,7 +140,7 @@ std::shared_ptr<SstSnapshot> SstSnapshots::FindUsable(const FilesOffer& offer, c
     const bool goes_on = set->id == offer.has.transfer;
     if (set->is_retired || set->stream != stream || !has_free_numbers) continue;
     // A snapshot holds the log, so a replica that reconnects again and again may not keep it for ever.
-    const bool is_old = set->written_ms != 0 && WallMs() - set->written_ms > most_ms;
+    const bool is_old = set->written_ms != 0 && MonotonicMs() - set->written_ms > most_ms;
     if (!goes_on && set->users == 0 && is_old) {
       set->is_retired = set->ending = true;
       continue;
@@ -187,7 +187,7 @@ Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Begin(const FilesOffer& offer
     LowerPriority();
     Write(*raw, *snapshot, std::move(functions));
     snapshot.reset();
-    raw->written_ms = WallMs();
+    raw->written_ms = MonotonicMs();
     raw->written = true;
   };
   const MutexLock lock(mutex_);
@@ -205,7 +205,7 @@ void SstSnapshots::Release(SstSnapshot& set, bool got_all) {
     const MutexLock lock(mutex_);
     --set.users;
     if (!got_all) ++set.awaited;
-    set.left_ms = WallMs();
+    set.left_ms = MonotonicMs();
     const bool is_over = set.is_retired || (got_all && set.awaited == 0);
     if (set.users == 0 && is_over) set.is_retired = set.ending = true;
   }
@@ -293,7 +293,7 @@ void SstSnapshots::Write(SstSnapshot& set, const StoreSnapshot& snapshot, std::v
 }
 
 void SstSnapshots::NoteFailure(std::string_view reason) {
-  failed_ms_ = WallMs();
+  failed_ms_ = MonotonicMs();
   Log(LogSeverity::kWarning,
       "The snapshot for replicas cannot be written: {}. Replicas are sent RDB files for the next ten minutes.", reason);
 }
@@ -301,7 +301,7 @@ void SstSnapshots::NoteFailure(std::string_view reason) {
 // ---- sending
 
 Result<bool> SstSnapshots::AwaitFile(SstSnapshot& set, uint64_t number, RowFile& file, const Push& push) {
-  int64_t told_ms = WallMs();
+  int64_t told_ms = MonotonicMs();
   ReleasableMutexLock lock(set.mutex);
   for (;;) {
     if (number < set.files.size()) {
@@ -311,8 +311,8 @@ Result<bool> SstSnapshots::AwaitFile(SstSnapshot& set, uint64_t number, RowFile&
     if (set.is_whole) return false;
     if (!set.failure.empty()) return Status::Io("the files cannot be written: " + set.failure);
     set.grown.WaitFor(set.mutex, kNewsPause);
-    if (WallMs() - told_ms < kNewlineMs) continue;
-    told_ms = WallMs();
+    if (MonotonicMs() - told_ms < kNewlineMs) continue;
+    told_ms = MonotonicMs();
     lock.Unlock();
     TRY(push("\n"));  // so that the replica does not time out
     lock.Lock();

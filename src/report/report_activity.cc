@@ -25,7 +25,7 @@ void WritePersistence(const ReportParts& parts, SectionWriter& text) {
   const bool saving = saves.running > 0;
   const std::string_view outcome = saves.last_ok ? "ok" : "err";
   const RdbSaves& files = parts.rdb_saves;
-  const int64_t running_s = files.in_background() ? (WallMs() - files.started_ms()) / 1000 : -1;
+  const int64_t running_s = files.in_background() ? (MonotonicMs() - files.started_ms()) / 1000 : -1;
   text.Gauge("loading", "loading", "1 while an RDB file is loaded.", parts.conditions.Has(kLoadingData));
   text.Field("async_loading", parts.replication.primary_link().transfer().is_loading.load());
   text.Gauge("rdb_changes_since_last_save", "changes_since_save", "Changes since the last save by command.",

@@ -18,7 +18,7 @@ void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, SectionW
   const PrimaryLink& link = replication.primary_link();
   const PrimaryLink::State state = link.state();
   const bool up = state == PrimaryLink::State::kConnected;
-  const int64_t now_ms = WallMs();
+  const int64_t now_ms = MonotonicMs();
   const auto offset = static_cast<int64_t>(replication.log().offset());
   text.Field("master_host", std::string_view(primary.host));
   text.Field("master_port", primary.port);
@@ -74,7 +74,7 @@ void WriteReplication(const ReportParts& parts, SectionWriter& text) {
   for (size_t i = 0; i < replicas.size(); ++i) {
     const Replica& replica = *replicas[i];
     const bool online = replica.state == Replica::State::kOnline;
-    const int64_t lag_s = online ? (WallMs() - replica.acked_ms) / 1000 : 0;
+    const int64_t lag_s = online ? (MonotonicMs() - replica.acked_ms) / 1000 : 0;
     const int port = replica.port;
     const uint64_t acked = replica.acked;
     text.Field(fmt::format("slave{}", i), fmt::format("ip={},port={},state={},offset={},lag={}", replica.ip, port,

@@ -120,7 +120,7 @@ void BaseWorker::LogFailure(const Status& status) {
 RunResult BaseWorker::Run(Client& client, std::span<const std::string_view> argv, std::string& out) {
   auto& session = static_cast<ClientSession&>(client);
   if (parts_.pause.is_set()) [[unlikely]] {
-    const int64_t left_ms = HeldBackUntil(session, argv) - WallMs();
+    const int64_t left_ms = HeldBackUntil(session, argv) - MonotonicMs();
     if (left_ms > 0) {
       session.paused_until_us = MonotonicUs() + std::min(left_ms, kLongestHoldMs) * 1000;
       return RunResult::kPaused;
@@ -135,7 +135,7 @@ bool BaseWorker::MayChangeData(const Command& command, std::span<const std::stri
   return !command.Has(kRunsScript) || !IsSaidToOnlyRead(parts_.scripting, command.row().name, argv);
 }
 
-// The wall time until which CLIENT PAUSE holds the request back; 0: it runs now. CLIENT UNPAUSE runs, so that it can
+// By MonotonicMs(), until when CLIENT PAUSE holds the request back; 0: it runs now. CLIENT UNPAUSE runs, so that it can
 // end the pause; a request that is an error runs, too; and so do requests of replicas, which would otherwise time out.
 int64_t BaseWorker::HeldBackUntil(const ClientSession& session, std::span<const std::string_view> argv) {
   if (session.is_replica) return 0;

@@ -82,7 +82,7 @@ void Cron::RunCron() {
     const int64_t now_us = MonotonicUs();
     PurgeAfterEvictions(now_us);
     if (now_us - sampled_us >= kSampleMs * 1000) {
-      parts_.replication.Tick(WallMs());
+      parts_.replication.Tick(MonotonicMs());
       parts_.stats.Sample(now_us);
       WatchMemory(now_us);
       parts_.store.engine().Watch();
@@ -97,7 +97,7 @@ void Cron::RunCron() {
       Log(LogSeverity::kWarning, "storage: dropped rows could not be deleted and wait for a compaction: {}",
           freed.text());
     }
-    parts_.pause.EndIfOver(WallMs());
+    parts_.pause.EndIfOver(MonotonicMs());
     parts_.rdb_saves.StartScheduled();
     parts_.memory_database_saves.Watch();
     if (!parts_.debug.active_expire || !parts_.store.recovery().writable()) continue;

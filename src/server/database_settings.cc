@@ -19,13 +19,13 @@ constexpr int64_t kMostWaitMs = 1000;
 constexpr auto kPause = std::chrono::milliseconds(1);
 
 Status LockAll(Transaction& txn) {
-  const int64_t until_ms = WallMs() + kMostWaitMs;
+  const int64_t until_ms = MonotonicMs() + kMostWaitMs;
   for (;;) {
     txn.BeginCommand(Lane::kFast, WallMs(), false);
     Status locked = txn.LockAll();
     if (!locked.Is(Code::kWouldWait)) return locked;
     txn.AbandonCommand();
-    if (WallMs() >= until_ms) return Status::Reply("the databases are in use, try again");
+    if (MonotonicMs() >= until_ms) return Status::Reply("the databases are in use, try again");
     std::this_thread::sleep_for(kPause);
   }
 }

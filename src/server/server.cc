@@ -515,8 +515,8 @@ void Server::Stop(const ShutdownOptions& options) {
 void Server::AwaitReplicas() {
   Replication& replication = *replication_;
   if (replication.replicas().count() == 0) return;
-  const int64_t until_ms = WallMs() + kShutdownTimeoutMs;
-  pause_.Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, WallMs(), until_ms);
+  const int64_t until_ms = MonotonicMs() + kShutdownTimeoutMs;
+  pause_.Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, MonotonicMs(), until_ms);
   const Result<uint64_t> end = replication.log().ReadOffset();
   if (!end.ok()) return;
   replication.log().WantAcks();

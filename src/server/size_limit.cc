@@ -72,14 +72,14 @@ void SizeLimit::LimitGarbage(uint64_t limit) {
   if (garbage > limit / kGarbage) store_.compactor().RequestForSizeLimit();
   const int64_t held_ms = HeldMs(static_cast<double>(garbage) / static_cast<double>(limit));
   if (held_ms == 0 || pause_.is_set() || !store_.compactor().runs_for_size_limit()) return;
-  const int64_t now_ms = WallMs();
+  const int64_t now_ms = MonotonicMs();
   pause_.Begin(ClientPause::Purpose::kEviction, ClientPause::Mode::kWrites, now_ms, now_ms + held_ms);
 }
 
 void SizeLimit::PaceWriters(uint64_t bytes, uint64_t limit) {
   const uint64_t most = limit + limit / kAbove;
   if (bytes > most) {
-    const int64_t now_ms = WallMs();
+    const int64_t now_ms = MonotonicMs();
     holds_writes_ = true;
     pause_.Begin(ClientPause::Purpose::kEviction, ClientPause::Mode::kWrites, now_ms, now_ms + kHoldMs);
   } else if (bytes < most - limit / kMargin && holds_writes_.exchange(false)) {
