@@ -285,7 +285,7 @@ bool BusLinks::TakeMessages(BusLinkId id) {
 }
 
 void BusLinks::Complain(const Socket& socket, std::string_view reason) {
-  const int64_t now_ms = MonotonicUs() / 1000;
+  const int64_t now_ms = MonotonicMs();
   if (complained_ms_ != 0 && now_ms - complained_ms_ < kComplaintPauseMs) return;
   complained_ms_ = now_ms;
   Log(LogSeverity::kWarning, "cluster bus: the link with {} is closed, {}", socket.peer, reason);

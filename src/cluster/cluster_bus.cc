@@ -110,13 +110,13 @@ void ClusterBus::Stop() {
 
 void ClusterBus::Run() {
   while (!stopping_) {
-    links_.Wait(std::clamp<int64_t>(next_tick_ms_ - MonotonicUs() / kMsPerSecond, 0, kTickMs));
+    links_.Wait(std::clamp<int64_t>(next_tick_ms_ - MonotonicMs(), 0, kTickMs));
     if (stopping_) break;
     const MutexLock writing(cluster_.write_mutex_);
     links_.Handle();
     RunRequests();
-    if (MonotonicUs() / kMsPerSecond < next_tick_ms_) continue;
-    next_tick_ms_ = MonotonicUs() / kMsPerSecond + kTickMs;
+    if (MonotonicMs() < next_tick_ms_) continue;
+    next_tick_ms_ = MonotonicMs() + kTickMs;
     Tick();
   }
   const MutexLock writing(cluster_.write_mutex_);

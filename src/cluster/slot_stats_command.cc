@@ -2,8 +2,8 @@
 //
 // CLUSTER SLOT-STATS: the number of keys of each slot of this shard, and what its commands cost (stats/slot_stats.h).
 //
-// The server has no counter of keys for each slot. So the command counts the keys of the slots that it shows, and
-// with ORDERBY key-count it counts all keys.
+// The server keeps no number of keys for each slot. CLUSTER SLOT-STATS counts the keys of the slots that it shows. With
+// ORDERBY key-count it counts all keys.
 //
 // Source: the documentation of Redis 8.2 and Valkey 8; the texts of errors are those of Valkey 9.1.
 // Thread: the slow lane.

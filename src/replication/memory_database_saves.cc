@@ -51,7 +51,7 @@ Status MemoryDatabaseSaves::Load() {
 
 void MemoryDatabaseSaves::Watch() {
   const int64_t interval_ms = IntervalMs();
-  const int64_t now_ms = MonotonicUs() / 1000;
+  const int64_t now_ms = MonotonicMs();
   if (interval_ms == 0 || store_.engines().memory() == nullptr || now_ms - looked_ms_ < interval_ms) return;
   looked_ms_ = now_ms;
   const Version present = Present();

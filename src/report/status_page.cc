@@ -113,7 +113,7 @@ class KeySizesPage {
       : parts_(parts), txn_(parts.report.store), random_(static_cast<uint64_t>(WallUs())) {}
 
   std::string Make() {
-    const int64_t now_ms = MonotonicUs() / 1000;
+    const int64_t now_ms = MonotonicMs();
     if (text_.empty() || now_ms - measured_ms_ >= kKeySizesPeriodMs) {
       measured_ms_ = now_ms;
       text_ = Measure();

@@ -154,7 +154,7 @@ void Compactor::RunThread() {
 
 void Compactor::RunIfDue() {
   const int64_t now_ms = WallMs();
-  if (!store_.recovery().writable() || MonotonicUs() / 1000 < retry_ms_) return;
+  if (!store_.recovery().writable() || MonotonicMs() < retry_ms_) return;
   CompactionReason reason;
   {
     const MutexLock lock(mutex_);
@@ -176,7 +176,7 @@ void Compactor::RunIfDue() {
   if (reason == CompactionReason::kSizeLimit) run();
   else RunAtLowPriority("compaction", run);
   if (status.ok()) return;
-  retry_ms_ = MonotonicUs() / 1000 + kRetryMs;
+  retry_ms_ = MonotonicMs() + kRetryMs;
   if (status.Is(Code::kReply)) return;  // cancelled
   Log(LogSeverity::kWarning, "storage: the scheduled compaction failed and is tried again later: {}", status.text());
 }

@@ -14,7 +14,7 @@ import redis
 
 from fault_control import Faults
 from harness import PATIENCE, Server
-from waiting import wait_for_blocked, wait_until
+from waiting import assert_stays, wait_for_blocked, wait_until
 
 HOUR_S = 3600
 JUMPS = [3 * HOUR_S, -3 * HOUR_S]
@@ -102,10 +102,7 @@ def stays_connected(primary, replica, seconds):
     """Checks that the link lasts so long, without writes, and that the replica's ACKs arrive."""
     client = primary.client()
     before = client.info("stats")
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        assert replica.client().info("replication")["master_link_status"] == "up"
-        time.sleep(0.1)  # between two looks
+    assert_stays(lambda: replica.client().info("replication")["master_link_status"] == "up", seconds, "the link")
     after = client.info("stats")
     assert all(after[name] == before[name] for name in ("sync_full", "sync_partial_ok", "sync_partial_err"))
     assert accepts_writes(client)

@@ -43,7 +43,7 @@ TEST(BlobCutoff, IsBoundedByTheValuesThatMoveButCoversAFile) {
   EXPECT_EQ(Emptied(files, 0.1, 1), 1U);
 }
 
-// What is returned is a fraction, of which RocksDB makes a number of files again.
+// RocksDB multiplies the cutoff by the number of files and rounds the product down.
 TEST(BlobCutoff, GivesTheSameNumberForAnyNumberOfFiles) {
   for (size_t count = 1; count <= 2000; count += 7) {
     const Files files(count, BlobFile{.bytes = 100, .garbage = 50});
