@@ -36,7 +36,7 @@ struct BusSettings {
 
 // The state of this server at the moment of a step.
 struct BusSelf {
-  int64_t now_ms = 0;
+  int64_t now_ms = 0;       // BusNowMs()
   uint64_t offset = 0;      // of the replication stream
   int64_t data_age_ms = 0;  // of a replica: since when it has heard nothing from its master
 };

@@ -3,12 +3,12 @@
 
 #include <utility>
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "bus/node_text.h"
 #include "client/client_registry.h"
 #include "client/pubsub.h"
+#include "cluster/bus_clock.h"
 #include "cluster/slot_keys.h"
 #include "cluster/slot_migrations.h"
 #include "replication/history.h"
@@ -91,7 +91,7 @@ Status Cluster::Start() {
   std::optional<Topology> known =
       TRY(LoadNodesConf(Path(), parts_.config.Flag("tls-cluster") ? NodesConfPort::kTls : NodesConfPort::kPlain));
   if (known) {
-    known->ResetLinks(WallMs());
+    known->ResetLinks(BusNowMs());
     // With a controller, no bus finds out which nodes are connected.
     for (const Node* node : known->Nodes()) known->Find(node->id())->is_connected = known->is_controlled;
   } else {

@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "client/client_pause.h"
 #include "client/pubsub.h"
+#include "cluster/bus_clock.h"
 #include "cluster/bus_failures.h"
 #include "cluster/cluster.h"
 #include "config/config.h"
@@ -39,7 +40,7 @@ ClusterBus::ClusterBus(const Parts& parts, Cluster& cluster)
       links_({.on_accepted = [this](std::string peer_ip, std::string own_ip) -> BusLinkId {
                 if (is_idle_) return 0;
                 return cluster_.With([&](const Topology&) {
-                  return protocol_.OnAccepted(std::move(peer_ip), std::move(own_ip), WallMs());
+                  return protocol_.OnAccepted(std::move(peer_ip), std::move(own_ip), BusNowMs());
                 });
               },
               .on_opened =
@@ -173,7 +174,7 @@ void ClusterBus::ReadSettings() {
 BusSelf ClusterBus::ReadSelf() {
   Replication& replication = parts_.replication;
   const PrimaryLink& link = replication.primary_link();
-  BusSelf self{.now_ms = WallMs()};
+  BusSelf self{.now_ms = BusNowMs()};
   const bool is_connected = link.state() == PrimaryLink::State::kConnected;
   self.data_age_ms = MonotonicMs() - (is_connected ? link.last_io_ms() : link.down_since_ms());
   if (replication.primary()) self.offset = replication.log().applied().offset;
@@ -231,7 +232,7 @@ void ClusterBus::CarryOut(BusEffects effects) {
   if (pauses) {
     const int64_t now_ms = MonotonicMs();
     parts_.pause.Begin(ClientPause::Purpose::kFailover, ClientPause::Mode::kWrites, now_ms,
-                       now_ms + effects.pause_until_ms - WallMs());
+                       now_ms + effects.pause_until_ms - BusNowMs());
   }
   Deliver(effects);
   if (!settles && !pauses && !effects.changes_role && effects.lost_slots.empty()) return;
@@ -316,7 +317,7 @@ Status ClusterBus::Meet(const std::string& ip, uint16_t port, uint16_t cport) {
 
 void ClusterBus::Forget(const NodeId& node) {
   const MutexLock writing(cluster_.write_mutex_);
-  protocol_.Forget(node, WallMs());
+  protocol_.Forget(node, BusNowMs());
 }
 
 Status ClusterBus::Failover(BusProtocol::FailoverKind kind) {
@@ -339,7 +340,7 @@ Status ClusterBus::Failover(BusProtocol::FailoverKind kind) {
 
 int ClusterBus::CountFailureReports(const NodeId& node) const {
   const int64_t validity_ms = kReportValidity * parts_.config.Number("cluster-node-timeout");
-  return cluster_.With([&](const Topology&) { return protocol_.CountFailureReports(node, WallMs(), validity_ms); });
+  return cluster_.With([&](const Topology&) { return protocol_.CountFailureReports(node, BusNowMs(), validity_ms); });
 }
 
 ClusterBus::Counts ClusterBus::counts() const {

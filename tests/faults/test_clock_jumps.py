@@ -12,6 +12,7 @@ import time
 import pytest
 import redis
 
+from cluster_nodes import cluster, flags_of, info, node_id
 from fault_control import Faults
 from harness import PATIENCE, Server
 from waiting import assert_stays, wait_for_blocked, wait_until
@@ -125,3 +126,27 @@ def test_a_replica_stays_connected(faults, jump_s, jumps):
             faults.shift_clock(jump_s)
             stays_connected(primary, replica, 4 * PATIENCE)
             assert client.info("replication")["slave0"]["lag"] <= 2 * PATIENCE
+
+
+def is_whole(server, ids):
+    """Whether a node of a cluster serves, and sees all of these nodes alive."""
+    seen = [flag for name in ids for flag in flags_of(server, name)]
+    return info(server)["cluster_state"] == "ok" and not any(flag.startswith("fail") for flag in seen)
+
+
+@pytest.mark.parametrize("jump_s", JUMPS)
+def test_nodes_of_a_cluster_see_who_is_alive(faults, jump_s):
+    with cluster("cairn", "cairn", "cairn", command=faults.command()) as servers:
+        ids = [node_id(server) for server in servers]
+        faults.shift_clock(jump_s)
+        assert_stays(lambda: all(is_whole(server, ids) for server in servers), 3 * PATIENCE, "the cluster")
+
+
+@pytest.mark.parametrize("jump_s", JUMPS)
+def test_a_jump_does_not_hide_that_a_node_has_failed(faults, jump_s):
+    with cluster("cairn", "cairn", "cairn", command=faults.command()) as servers:
+        gone = node_id(servers[2])
+        servers[2].kill9()
+        faults.shift_clock(jump_s)
+        wait_until(lambda: all("fail" in flags_of(server, gone) for server in servers[:2]), "the failure",
+                   timeout_s=10)
