@@ -129,6 +129,7 @@ def test_a_backup_under_load_has_every_write_before_it(tmp_path):
         assert client.dbsize() == 3002
 
 
+@pytest.mark.slow
 def test_abort_and_kill_9_leave_no_backup_behind(tmp_path):
     backups = tmp_path / "backups"
     with Server(backup_dir=str(backups), backup_rate_limit="2mb") as server:

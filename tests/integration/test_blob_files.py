@@ -27,6 +27,7 @@ def overwrite(client, keys):
     return values
 
 
+@pytest.mark.slow
 def test_overwritten_values_are_written_about_once_and_leave_the_disk():
     # RocksDB does not know the garbage that the flushes in level 0 have made, up to 18 MB. It must be a small part.
     count = 4000
@@ -43,6 +44,7 @@ def test_overwritten_values_are_written_about_once_and_leave_the_disk():
         assert all(server.client().get(f"k:{key}") == value for key, value in values.items())
 
 
+@pytest.mark.slow
 def test_scattered_garbage_is_collected_at_rest_and_by_compact():
     """Each blob file keeps some values that are alive, so no file could be deleted without moving them."""
     with Server(**QUIET, blob_garbage_share=100) as server:
@@ -66,6 +68,7 @@ def test_scattered_garbage_is_collected_at_rest_and_by_compact():
         assert all(client.get(f"k:{key}") == value for key, value in values.items())
 
 
+@pytest.mark.slow
 def test_values_that_are_only_added_are_not_moved():
     with Server(**QUIET) as server:
         client = server.client()

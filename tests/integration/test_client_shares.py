@@ -77,6 +77,7 @@ def test_half_sent_requests_are_bounded_together(server):
         assert own.ping()
 
 
+@pytest.mark.slow
 @pytest.mark.measures("memory")
 def test_unauthenticated_clients_have_a_small_share(locked):
     """Their half requests use at most 4 MB of 128. Clients that send nothing are kept, and those that authenticate are
@@ -95,6 +96,7 @@ def test_unauthenticated_clients_have_a_small_share(locked):
     assert "clients that have not authenticated" in locked.log_tail()
 
 
+@pytest.mark.slow
 def test_unread_refusals_are_limited(locked):
     """A client that has not authenticated and does not read gets only a few errors at a time."""
     with connect(locked) as lazy:

@@ -198,6 +198,7 @@ def test_a_cairn_joins_a_live_redis_cluster_and_takes_a_master_over():
         fill(new, 500)
 
 
+@pytest.mark.slow
 def test_a_node_that_is_met_by_nobody_is_alone():
     """A MEET without an answer ends; wrong addresses are refused."""
     with contextlib.ExitStack() as stack:

@@ -43,6 +43,7 @@ def status(client):
     return {name.decode(): value.decode() if isinstance(value, bytes) else value for name, value in reply.items()}
 
 
+@pytest.mark.slow
 def test_deleted_data_leaves_the_disk_without_a_command():
     with Server(compaction_after_writes=6000, memory_budget="64mb") as server:
         client = server.client()
@@ -57,6 +58,7 @@ def test_deleted_data_leaves_the_disk_without_a_command():
         assert client.info("compaction")["compactions_completed"] >= 1
 
 
+@pytest.mark.slow
 def test_the_schedule_survives_kill_9():
     with Server(compaction_after_writes=2000, compaction_window="00:00-00:01") as server:
         client = server.client()
@@ -86,6 +88,7 @@ def test_window_is_checked():
         assert client.config_get("compaction-window") == {"compaction-window": ""}
 
 
+@pytest.mark.slow
 def test_compact_of_a_database_or_a_pattern_leaves_the_others():
     with Server(compaction_after_writes=0, compaction_interval_hours=0, databases=4) as server:
         clients = [server.client(db=db) for db in range(2)]
@@ -109,6 +112,7 @@ def test_compact_of_a_database_or_a_pattern_leaves_the_others():
             clients[0].execute_command("COMPACT", "0", "1")
 
 
+@pytest.mark.slow
 def test_pattern_compacts_the_rows_of_its_collections():
     with Server(compaction_after_writes=0, compaction_interval_hours=0) as server:
         client = server.client()
@@ -121,6 +125,7 @@ def test_pattern_compacts_the_rows_of_its_collections():
         assert data_bytes(server) < full * 0.7
 
 
+@pytest.mark.slow
 def test_progress_and_cancel():
     with Server(compaction_after_writes=0, compaction_interval_hours=0, memory_budget="64mb") as server:
         client = server.client()
@@ -169,6 +174,7 @@ def test_shutdown_does_not_wait_for_a_compaction():
         assert time.monotonic() - begun < 15
 
 
+@pytest.mark.slow
 def test_write_amplification_adds_up_and_is_known_by_level():
     with Server(compaction_after_writes=0, compaction_interval_hours=0, memory_budget="64mb") as server:
         client = server.client()
@@ -188,6 +194,7 @@ def test_write_amplification_adds_up_and_is_known_by_level():
         assert given < info["db0_key_row_bytes"] < 1.2 * given and "db1_key_row_bytes" not in info
 
 
+@pytest.mark.slow
 def test_a_write_that_waits_for_compactions_is_reported():
     with Server(compaction_after_writes=0, memory_budget="64mb", compaction_rate_limit="1mb") as server:
         client = server.client()
@@ -210,6 +217,7 @@ def test_a_write_that_waits_for_compactions_is_reported():
                    if name.startswith(("write_delayed_for_", "write_stopped_for_"))) > 0
 
 
+@pytest.mark.slow
 def test_a_limit_below_what_the_writes_cause_does_not_stop_them():
     with Server(compaction_after_writes=0, memory_budget="64mb", compaction_rate_limit="1mb") as server:
         client = server.client()

@@ -42,6 +42,7 @@ def fill(client, seed):
     client("select", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_digest_is_redis_own(server, redis_server, seed):
     mine, theirs = RawClient(server.port), RawClient(redis_server.port)

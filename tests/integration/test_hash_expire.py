@@ -326,6 +326,7 @@ def test_redis_8_replicates_a_template_without_a_checksum(r):
     assert r.hgetall("key") == {b"f": b"1", b"g": b"x"}
 
 
+@pytest.mark.slow
 def test_a_large_hash_loses_its_fields_and_survives_a_restart():
     with Server() as server:
         r = server.client()

@@ -255,6 +255,7 @@ def test_an_unblocked_wait_is_a_failed_call(start):
         assert client.info("stats")["total_error_replies"] == 1
 
 
+@pytest.mark.slow
 def test_the_parts_of_the_memory_add_up_to_what_is_resident():
     with harness.Server(memory_budget="128mb") as server:
         client = server.client(decode_responses=False)

@@ -91,6 +91,7 @@ def test_maxmemory_is_another_name():
         assert client.info("cairn")["max_data_size"] == 0
 
 
+@pytest.mark.slow
 def test_lfu_keeps_what_is_used_and_the_size():
     with Server(max_data_size=f"{LIMIT_MB}mb", maxmemory_policy="allkeys-lfu", **MEMTABLES) as server:
         client = server.client()
@@ -114,6 +115,7 @@ def test_lfu_keeps_what_is_used_and_the_size():
         assert message["data"].startswith(b"k:")
 
 
+@pytest.mark.slow
 def test_volatile_policies_evict_only_keys_with_an_expiry():
     with Server(max_data_size=f"{LIMIT_MB}mb", maxmemory_policy="volatile-ttl", **MEMTABLES) as server:
         client = server.client()
@@ -131,6 +133,7 @@ def test_volatile_policies_evict_only_keys_with_an_expiry():
         assert all(client.exists(f"k:{i}") for i in range(0, 3000, 97))
 
 
+@pytest.mark.slow
 def test_a_replica_evicts_what_its_primary_evicts():
     limits = {"max_data_size": f"{LIMIT_MB}mb", "maxmemory_policy": "allkeys-random", **MEMTABLES}
     with Server(**limits) as primary, Server(replicaof=f"127.0.0.1 {primary.port}", **limits) as replica:

@@ -38,6 +38,7 @@ def reader(server):
     return client
 
 
+@pytest.mark.slow
 def test_the_commands_have_valkeys_words():
     """Syntax, replies and errors of Valkey 9."""
     with pair() as nodes:
@@ -292,6 +293,7 @@ def test_a_killed_node_leaves_each_key_on_one_owner(victim, moment):
         assert reader(second).dbsize() == 20000
 
 
+@pytest.mark.slow
 def test_blocked_and_subscribed_clients_are_sent_away():
     """BLPOP of a key of a moved slot gets MOVED, and a subscriber of a shard channel an sunsubscribe."""
     with pair() as nodes:
@@ -340,6 +342,7 @@ def test_replicas_of_both_nodes_follow():
         wait_until(lambda: contents(reader(copy), SLOT) == before, "the promoted replica to serve the keys", copy)
 
 
+@pytest.mark.slow
 def test_other_servers_are_refused_as_targets():
     """With a message that says what to do instead."""
     with pair("cairn", "redis", "redis") as nodes:

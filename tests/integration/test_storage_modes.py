@@ -199,6 +199,7 @@ def test_databases_in_memory_are_kept_if_asked_for():
         assert server.client(db=1).dbsize() == 0
 
 
+@pytest.mark.slow
 def test_databases_in_memory_are_saved_in_the_background():
     """A kill loses what changed after the last save, and nothing older; without changes nothing is saved."""
     with Server(database=MODES, memory_databases_save=1) as server:
@@ -352,6 +353,7 @@ def test_keys_are_evicted_by_the_policy():
         assert heard[1]["data"].startswith(b"key:")
 
 
+@pytest.mark.slow
 def test_a_replica_has_the_databases_in_memory_too():
     """After its own restart and after that of its primary."""
     with (start("cairn", database=MODES) as primary, start("cairn", database=MODES) as replica):
@@ -373,6 +375,7 @@ def test_a_replica_has_the_databases_in_memory_too():
         assert everything(replica.client(db=2)) == expected
 
 
+@pytest.mark.slow
 def test_rows_of_a_hard_disk_are_checked_and_compacted():
     """By COMPACT and cairn-check."""
     with Server(database=MODES) as server:
