@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
 #include <string.h>
 
 #include <algorithm>
@@ -83,8 +84,8 @@ Status LoadAuthorities(SSL_CTX* context, const TlsOptions& options) {
   const auto* const dir = options.ca_cert_dir.empty() ? nullptr : options.ca_cert_dir.c_str();
   if (file == nullptr && dir == nullptr) return Ok();
   if (SSL_CTX_load_verify_locations(context, file, dir) > 0) return Ok();
-  return Failed("cannot load the authorities' certificates of tls-ca-cert-file '" + options.ca_cert_file +
-                "', tls-ca-cert-dir '" + options.ca_cert_dir + "'");
+  return Failed("cannot load the authorities' certificates of the file '" + options.ca_cert_file +
+                "', the directory '" + options.ca_cert_dir + "'");
 }
 
 Status SetCiphers(SSL_CTX* context, const TlsOptions& options) {
@@ -111,7 +112,7 @@ Status LoadDhParams(SSL_CTX* context, const std::string& path) {
   return Failed("cannot use tls-dh-params-file " + path);
 }
 
-// The settings that both sides share.
+// The settings that both sides share. Without a certificate file it has no identity.
 Result<Context> MakeContext(const SSL_METHOD* method, const TlsOptions& options, const TlsOptions::Identity& identity) {
   const uint64_t protocols = TRY(ParseProtocols(options.protocols));
   Context context(SSL_CTX_new(method), SSL_CTX_free);
@@ -123,7 +124,7 @@ Result<Context> MakeContext(const SSL_METHOD* method, const TlsOptions& options,
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(context.get(), 1);  // one system call reads a record with its header
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
-  TRY(LoadIdentity(context.get(), identity));
+  if (!identity.cert_file.empty()) TRY(LoadIdentity(context.get(), identity));
   TRY(LoadAuthorities(context.get(), options));
   TRY(SetCiphers(context.get(), options));
   return context;
@@ -144,14 +145,20 @@ void SetSessions(SSL_CTX* context, const TlsOptions& options) {
 
 constexpr int kVerifyAlways = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 
-std::unique_ptr<TlsStream> MakeStream(const Context& context, int fd, TlsStream::Side side, int verify,
-                                      std::string peer) {
+SSL* MakeSsl(const Context& context, int fd, int verify) {
   ASSERT(context != nullptr, "TLS is used before it is configured");
   SSL* const ssl = SSL_new(context.get());
   ASSERT(ssl != nullptr, "no memory for a TLS connection");
   SSL_set_verify(ssl, verify, nullptr);
   SSL_set_fd(ssl, fd);
-  return std::make_unique<TlsStream>(ssl, side, std::move(peer));
+  return ssl;
+}
+
+// The handshake will fail unless the certificate is for the host. REQUIRES: `host` has been resolved.
+void CheckName(SSL* ssl, const std::string& host) {
+  if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host.c_str()) == 1) return;
+  const bool is_set = SSL_set1_host(ssl, host.c_str()) == 1 && SSL_set_tlsext_host_name(ssl, host.c_str()) == 1;
+  ASSERT(is_set, "no memory for the name of a host");
 }
 
 }  // namespace
@@ -179,6 +186,18 @@ Status Tls::Configure(const TlsOptions& options) {
   return Ok();
 }
 
+Status Tls::ConfigureClient(const TlsOptions& options) {
+  Context client = TRY(MakeContext(TLS_client_method(), options, options.client));
+  const bool trusts_system = options.ca_cert_file.empty() && options.ca_cert_dir.empty();
+  if (trusts_system && SSL_CTX_set_default_verify_paths(client.get()) != 1) {
+    return Failed("cannot load the system's authorities");
+  }
+  const MutexLock lock(mutex_);
+  client_ = std::move(client);
+  checks_names_ = trusts_system;
+  return Ok();
+}
+
 std::unique_ptr<TlsStream> Tls::Accept(int fd, std::string peer) const {
   int verify = SSL_VERIFY_NONE;
   switch (client_certificates_.load(std::memory_order_relaxed)) {
@@ -187,17 +206,19 @@ std::unique_ptr<TlsStream> Tls::Accept(int fd, std::string peer) const {
     case TlsClientCertificates::kOptional: verify = SSL_VERIFY_PEER; break;
   }
   const MutexLock lock(mutex_);
-  return MakeStream(server_, fd, TlsStream::Side::kServer, verify, std::move(peer));
+  return std::make_unique<TlsStream>(MakeSsl(server_, fd, verify), TlsStream::Side::kServer, std::move(peer));
 }
 
 std::unique_ptr<TlsStream> Tls::AcceptNode(int fd, std::string peer) const {
   const MutexLock lock(mutex_);
-  return MakeStream(server_, fd, TlsStream::Side::kServer, kVerifyAlways, std::move(peer));
+  return std::make_unique<TlsStream>(MakeSsl(server_, fd, kVerifyAlways), TlsStream::Side::kServer, std::move(peer));
 }
 
 std::unique_ptr<TlsStream> Tls::Connect(int fd, std::string peer) const {
   const MutexLock lock(mutex_);
-  return MakeStream(client_, fd, TlsStream::Side::kClient, SSL_VERIFY_PEER, std::move(peer));
+  SSL* const ssl = MakeSsl(client_, fd, SSL_VERIFY_PEER);
+  if (checks_names_) CheckName(ssl, peer);
+  return std::make_unique<TlsStream>(ssl, TlsStream::Side::kClient, std::move(peer));
 }
 
 }  // namespace cairn

@@ -55,13 +55,17 @@ class Tls {
 
   // The error is a message for the operator; the old configuration stays.
   Status Configure(const TlsOptions& options);
+  // For a program that only connects: Accept may not be called. A certificate of its own is optional. Without
+  // authorities it trusts the system's, which sign for anyone, and so checks the name in the server's certificate.
+  Status ConfigureClient(const TlsOptions& options);
   void set_client_certificates(TlsClientCertificates wanted) { client_certificates_ = wanted; }
 
   // The server side of a connection; `peer` names the client in the log. REQUIRES: one Configure has succeeded.
   std::unique_ptr<TlsStream> Accept(int fd, std::string peer) const;
   // The same for another node of a cluster, which must present a certificate whatever clients may do, as in Redis.
   std::unique_ptr<TlsStream> AcceptNode(int fd, std::string peer) const;
-  // The client side. The server's certificate must be signed by one of our CAs; its name is not checked, as in Redis.
+  // The client side, to the host `peer`. The server's certificate must be signed by one of our CAs; after Configure its
+  // name is not checked, as in Redis.
   std::unique_ptr<TlsStream> Connect(int fd, std::string peer) const;
 
  private:
@@ -70,6 +74,7 @@ class Tls {
   mutable Mutex mutex_;
   Context server_ ABSL_GUARDED_BY(mutex_);
   Context client_ ABSL_GUARDED_BY(mutex_);
+  bool checks_names_ ABSL_GUARDED_BY(mutex_) = false;  // in the certificates of servers
   std::atomic<TlsClientCertificates> client_certificates_{TlsClientCertificates::kYes};
 };
 

@@ -19,7 +19,8 @@ constexpr int kMostDepth = 8;                     // XINFO and XRANGE nest array
 
 Status RedisClient::Connect(const Address& address) {
   name_ = fmt::format("{}:{}", address.host, address.port);
-  TRY(socket_.Connect(address.host, address.port, kTimeoutMs));
+  const Status connected = socket_.Connect(address.host, address.port, kTimeoutMs, "", address.tls);
+  if (!connected.ok()) return Named(connected);
   if (!address.user.empty()) {
     TRY(Call({"AUTH", address.user, address.password}));
   } else if (!address.password.empty()) {
@@ -29,13 +30,16 @@ Status RedisClient::Connect(const Address& address) {
   return Ok();
 }
 
+Status RedisClient::Named(const Status& error) const { return Status::Io(fmt::format("{}: {}", name_, error.text())); }
+
 void RedisClient::Queue(std::span<const std::string_view> argv) {
   queued_ += fmt::format("*{}\r\n", argv.size());
   for (const std::string_view arg : argv) queued_ += fmt::format("${}\r\n{}\r\n", arg.size(), arg);
 }
 
 Status RedisClient::Flush() {
-  TRY(socket_.Send(queued_, kTimeoutMs));
+  const Status sent = socket_.Send(queued_, kTimeoutMs);
+  if (!sent.ok()) return Named(sent);
   queued_.clear();
   return Ok();
 }
@@ -105,7 +109,7 @@ Status RedisClient::Fill(size_t size) {
     arrived_.resize(before + kReadBytes);
     const Result<size_t> got = socket_.Read(arrived_.data() + before, kReadBytes, kTimeoutMs);
     arrived_.resize(before + (got.ok() ? *got : 0));
-    if (!got.ok()) return Status::Io(fmt::format("{}: {}", name_, got.status().text()));
+    if (!got.ok()) return Named(got.status());
     if (*got == 0) return Status::Io(fmt::format("{} sent nothing for {} s", name_, kTimeoutMs / 1000));
   }
   return Ok();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/tls.h"
 #include "replication/blocking_socket.h"
 
 namespace cairn {
@@ -38,6 +39,7 @@ class RedisClient {
     std::string user;      // empty: AUTH with the password alone
     std::string password;  // empty: no AUTH
     int64_t database = 0;
+    const Tls* tls = nullptr;  // null: no TLS; must outlive the client
   };
 
   Status Connect(const Address& address);
@@ -59,6 +61,8 @@ class RedisClient {
   Result<std::string> ReceiveLine();
   // Makes at least `size` unread bytes available.
   Status Fill(size_t size);
+  // The error of the socket with the server's name.
+  Status Named(const Status& error) const;
 
   BlockingSocket socket_;
   std::string name_;     // host and port, for errors

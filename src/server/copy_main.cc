@@ -7,12 +7,11 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <string>
 
-#include "base/number.h"
 #include "replication/key_copy.h"
 #include "replication/redis_client.h"
+#include "server/client_flags.h"
 #include "server/offline.h"
 #include "server/progress_bar.h"
 
@@ -22,6 +21,8 @@ DEFINE_string(match, "", "copy only keys that match this pattern of SCAN");
 DEFINE_bool(dump, true, "use DUMP and RESTORE where both servers can");
 DEFINE_string(user, "", "the user of the first server; its password is in CAIRN_COPY_FROM_PASSWORD");
 DEFINE_string(into_user, "", "the user of the second server; its password is in CAIRN_COPY_INTO_PASSWORD");
+DEFINE_bool(tls, false, "connect to the first server with TLS");
+DEFINE_bool(into_tls, false, "connect to the second server with TLS");
 
 namespace {
 
@@ -34,23 +35,19 @@ std::string FromEnvironment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Reads host:port.
-Result<RedisClient::Address> ParseAddress(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  const auto port = colon == std::string::npos ? std::nullopt : ParseInt64(std::string_view(text).substr(colon + 1));
-  if (!port || *port < 1 || *port > 65535 || colon == 0) return Status::Io("'" + text + "' is not <host>:<port>");
-  return RedisClient::Address{.host = text.substr(0, colon), .port = static_cast<int>(*port)};
-}
-
 Status Copy(const std::string& source, const std::string& target) {
-  RedisClient::Address from = TRY(ParseAddress(source));
+  Tls tls;
+  if (FLAGS_tls || FLAGS_into_tls) TRY(ConfigureByFlags(tls));
+  RedisClient::Address from = TRY(ParseAddress(source, 0));
   from.user = FLAGS_user;
   from.password = FromEnvironment("CAIRN_COPY_FROM_PASSWORD");
   from.database = FLAGS_database;
-  RedisClient::Address into = TRY(ParseAddress(target));
+  if (FLAGS_tls) from.tls = &tls;
+  RedisClient::Address into = TRY(ParseAddress(target, 0));
   into.user = FLAGS_into_user;
   into.password = FromEnvironment("CAIRN_COPY_INTO_PASSWORD");
   into.database = FLAGS_into_database;
+  if (FLAGS_into_tls) into.tls = &tls;
   RedisClient reader;
   RedisClient writer;
   TRY(reader.Connect(from));

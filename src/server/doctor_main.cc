@@ -6,17 +6,16 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/json_text.h"
-#include "base/number.h"
 #include "doctor/rules.h"
+#include "server/client_flags.h"
 #include "server/facts_reader.h"
 
 DEFINE_bool(json, false, "print the findings as JSON");
+DEFINE_bool(tls, false, "connect with TLS");
 DEFINE_string(user, "default", "the user; its password is in the environment variable REDISCLI_AUTH");
 
 namespace {
@@ -25,20 +24,7 @@ using namespace cairn;
 
 constexpr char kProgram[] = "cairn-doctor";
 constexpr int kCouldNotLook = 3;
-
-// "host", "host:port" or "[address]:port".
-bool ParsePlace(std::string_view text, std::string& host, int& port) {
-  constexpr int kMostPort = 65535;
-  const size_t colon = text.rfind(':');
-  const bool has_port = colon != text.npos && (text.find(':') == colon || text[colon - 1] == ']');
-  std::string_view name = has_port ? text.substr(0, colon) : text;
-  if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
-  const auto number = has_port ? ParseInt64(text.substr(colon + 1)) : std::optional<int64_t>(port);
-  if (name.empty() || !number || *number < 1 || *number > kMostPort) return false;
-  host = name;
-  port = static_cast<int>(*number);
-  return true;
-}
+constexpr int kDefaultPort = 6380;
 
 void PrintJson(const std::vector<Finding>& findings, bool saw_machine) {
   JsonText json;
@@ -67,24 +53,34 @@ void PrintText(const std::vector<Finding>& findings, bool saw_machine) {
   if (!saw_machine) std::printf("The machine was not looked at: the server runs on another one.\n");
 }
 
+Result<Facts> Look(const std::string& place) {
+  RedisClient::Address address = TRY(ParseAddress(place, kDefaultPort));
+  Tls tls;
+  if (FLAGS_tls) {
+    TRY(ConfigureByFlags(tls));
+    address.tls = &tls;
+  }
+  const char* const password = std::getenv("REDISCLI_AUTH");
+  address.user = FLAGS_user;
+  address.password = password == nullptr ? "" : password;
+  return ReadFacts(address);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   gflags::SetUsageMessage(
-      "[--json] [--user NAME] [HOST[:PORT]]\n\nSays what is wrong with a running server and its machine, and what to "
-      "do. The exit status is 0 if there is nothing or only notices, 1 with warnings, 2 if something is critical, 3 if "
-      "the server could not be looked at.");
+      "[--json] [--user NAME] [--tls] [HOST[:PORT]]\n\nSays what is wrong with a running server and its machine, and "
+      "what to do. The exit status is 0 if there is nothing or only notices, 1 with warnings, 2 if something is "
+      "critical, 3 if the server could not be looked at.");
   gflags::ParseCommandLineFlags(&argc, &argv, true);
-  std::string host = "127.0.0.1";
-  int port = 6380;
-  if (argc > 2 || (argc == 2 && !ParsePlace(argv[1], host, port))) {
+  if (argc > 2) {
     std::fprintf(stderr, "Usage: %s %s\n", kProgram, gflags::ProgramUsage());
     return kCouldNotLook;
   }
-  const char* const password = std::getenv("REDISCLI_AUTH");
-  const Result<Facts> facts = ReadFacts(host, port, {FLAGS_user, password == nullptr ? "" : password});
+  const Result<Facts> facts = Look(argc == 2 ? argv[1] : "127.0.0.1");
   if (!facts.ok()) {
-    std::fprintf(stderr, "%s: %s:%d: %s\n", kProgram, host.c_str(), port, std::string(facts.status().text()).c_str());
+    std::fprintf(stderr, "%s: %s\n", kProgram, std::string(facts.status().text()).c_str());
     return kCouldNotLook;
   }
   const std::vector<Finding> findings = Examine(*facts);

@@ -6,19 +6,14 @@
 // Thread: main; waits.
 #pragma once
 
-#include <string>
-
 #include "base/result.h"
 #include "doctor/facts.h"
+#include "replication/redis_client.h"
 
 namespace cairn {
 
-struct Login {
-  std::string user;
-  std::string password;  // empty: no AUTH
-};
-
-// Replies to commands other than INFO may be errors, of a user without their permission; their facts are missing then.
-Result<Facts> ReadFacts(const std::string& host, int port, const Login& login);
+// The user of the address logs in, if it has a password, after a look at what a client without one may do. Replies to
+// commands other than INFO may be errors, of a user without their permission; their facts are missing then.
+Result<Facts> ReadFacts(const RedisClient::Address& address);
 
 }  // namespace cairn
