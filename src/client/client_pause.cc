@@ -51,7 +51,7 @@ void ClientPause::Publish() {
   others_until_ms_ = others_until_ms;
   const auto stops_expiry = [](const Pause& pause) { return pause.mode != Mode::kNone; };
   conditions_.Set(kPausesExpiry,
-                  std::any_of(std::begin(pauses_), &pauses_[static_cast<int>(Purpose::kEviction)], stops_expiry));
+                  std::any_of(std::begin(pauses_), &pauses_[static_cast<int>(Purpose::kSizeLimit)], stops_expiry));
 }
 
 void ClientPause::WakeClients() {

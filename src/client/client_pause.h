@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ClientPause: the state of CLIENT PAUSE and UNPAUSE, and of the pauses during a failover or a shutdown, and for
-// evictions that have to catch up with writers. During a pause, connections hold back the requests that it covers, all
-// or only writes, and no key expires, except while evictions catch up. Pauses of different purposes are independent:
-// each has its own mode and end. Whenever one ends, all clients are woken, and blocked ones check whether another pause
-// still covers them.
+// ClientPause: the state of CLIENT PAUSE and UNPAUSE, and of the pauses during a failover or a shutdown, and while
+// evictions, and the compaction of what they deleted, catch up with writers. During a pause, connections hold back the
+// requests that it covers, all or only writes, and no key expires, except in the last case. Pauses of different
+// purposes are independent: each has its own mode and end. Whenever one ends, all clients are woken, and blocked ones
+// check whether another pause still covers them.
 //
 // Thread: any.
 #pragma once
@@ -22,7 +22,7 @@ class ClientRegistry;
 class ClientPause {
  public:
   enum class Mode : unsigned char { kNone, kWrites, kAll };
-  enum class Purpose : unsigned char { kCommand, kFailover, kShutdown, kEviction };
+  enum class Purpose : unsigned char { kCommand, kFailover, kShutdown, kSizeLimit };
 
   // Sets kPausesExpiry while a pause is on that stops it.
   ClientPause(Conditions& conditions, ClientRegistry& clients) : conditions_(conditions), clients_(clients) {}

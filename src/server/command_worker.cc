@@ -110,7 +110,9 @@ void BaseWorker::NoteWritten(Client& client, uint64_t bytes) {
 }
 
 std::string BaseWorker::commit_error() const {
-  return "-MISCONF Errors writing to the AOF file: " + parts_.store.recovery().write_error() + "\r\n";
+  const std::string reason = parts_.store.recovery().write_error();
+  if (reason.empty()) return "-ERR out of memory: the server cannot allocate what the commit needs\r\n";
+  return "-MISCONF Errors writing to the AOF file: " + reason + "\r\n";
 }
 
 void BaseWorker::LogFailure(const Status& status) {

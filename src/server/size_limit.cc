@@ -73,7 +73,7 @@ void SizeLimit::LimitGarbage(uint64_t limit) {
   const int64_t held_ms = HeldMs(static_cast<double>(garbage) / static_cast<double>(limit));
   if (held_ms == 0 || pause_.is_set() || !store_.compactor().runs_for_size_limit()) return;
   const int64_t now_ms = MonotonicMs();
-  pause_.Begin(ClientPause::Purpose::kEviction, ClientPause::Mode::kWrites, now_ms, now_ms + held_ms);
+  pause_.Begin(ClientPause::Purpose::kSizeLimit, ClientPause::Mode::kWrites, now_ms, now_ms + held_ms);
 }
 
 void SizeLimit::PaceWriters(uint64_t bytes, uint64_t limit) {
@@ -81,9 +81,9 @@ void SizeLimit::PaceWriters(uint64_t bytes, uint64_t limit) {
   if (bytes > most) {
     const int64_t now_ms = MonotonicMs();
     holds_writes_ = true;
-    pause_.Begin(ClientPause::Purpose::kEviction, ClientPause::Mode::kWrites, now_ms, now_ms + kHoldMs);
+    pause_.Begin(ClientPause::Purpose::kSizeLimit, ClientPause::Mode::kWrites, now_ms, now_ms + kHoldMs);
   } else if (bytes < most - limit / kMargin && holds_writes_.exchange(false)) {
-    pause_.End(ClientPause::Purpose::kEviction);
+    pause_.End(ClientPause::Purpose::kSizeLimit);
   }
 }
 
@@ -117,7 +117,7 @@ void SizeLimit::MakeRoom() {
     size_.Refresh(store_);
   }
   is_stuck_ = tries == kMostTries;
-  if (holds_writes_.exchange(false)) pause_.End(ClientPause::Purpose::kEviction);
+  if (holds_writes_.exchange(false)) pause_.End(ClientPause::Purpose::kSizeLimit);
 }
 
 }  // namespace cairn

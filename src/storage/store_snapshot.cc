@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "storage/format.h"
+#include "storage/read_row.h"
 #include "storage/slice.h"
 #include "storage/store.h"
 
@@ -43,16 +44,12 @@ Result<RowRef> StoreSnapshot::Get(const RowKey& row) const {
   const StorageMode mode = ModeOfRow(row.space(), row.row());
   options.snapshot = rocksdb(mode);
   options.fill_cache = false;
-  struct ReadRow : RowRef::Holder {
-    std::string value;
-  };
-  auto read = std::make_unique<ReadRow>();
+  rocksdb::PinnableSlice value;
   const RowPlace place = store_.engines().PlaceOf(row.space(), mode);
-  const rocksdb::Status status = place.db.Get(options, place.family, ToSlice(row.row()), &read->value);
+  const rocksdb::Status status = place.db.Get(options, place.family, ToSlice(row.row()), &value);
   if (status.IsNotFound()) return RowRef();
   TRY(FromRocksDb(status));
-  const std::string_view bytes = read->value;
-  return RowRef(std::move(read), bytes);
+  return KeepRow(std::move(value));
 }
 
 Result<std::string> StoreSnapshot::ReadNote(std::string_view name) const {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "storage/batch.h"
+#include "storage/read_row.h"
 #include "storage/ready_reads.h"
 #include "storage/slice.h"
 #include "storage/store.h"
@@ -18,11 +19,6 @@ namespace {
 
 // Pause between two checks of a stripe that is being committed. The commit may wait for an fsync.
 constexpr auto kCommitPause = std::chrono::microseconds(20);
-// A row as RocksDB returned it: a copy of its own, or a pinned block.
-struct ReadRow : RowRef::Holder {
-  explicit ReadRow(rocksdb::PinnableSlice&& slice) : value(std::move(slice)) {}
-  rocksdb::PinnableSlice value;
-};
 
 // Moving a row to another rank takes two changes, a removal and an addition.
 static_assert(RankChanges::kMostChanges >= 2 * CommandState::kFastLaneSteps);
@@ -213,10 +209,9 @@ Result<RowRef> Transaction::GetCommitted(const RowKey& row, Access access, uint6
   command_.SpendReads(ready.served());
   if (status.IsNotFound()) return RowRef();
   TRY(FromRocksDb(status));
-  auto read = std::make_unique<ReadRow>(std::move(value));
-  const std::string_view bytes(read->value.data(), read->value.size());
-  if (cached) Admit(row, hash, bytes, access);
-  return RowRef(std::move(read), bytes);
+  RowRef read = KeepRow(std::move(value));
+  if (cached) Admit(row, hash, read.bytes(), access);
+  return read;
 }
 
 // A row read from RocksDB may enter the cache only if no newer one can have been committed since the command's first
