@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 namespace cairn {
@@ -51,8 +52,8 @@ class CheckedFile : public rocksdb::FSWritableFileOwnerWrapper {
   }
 
  protected:
-  // An error refuses the append of so many bytes.
-  virtual IOStatus CheckAppend(size_t) { return IOStatus::OK(); }
+  // An error refuses the append of these bytes.
+  virtual IOStatus CheckAppend(std::string_view) { return IOStatus::OK(); }
   // Sees the status of a call and returns the one that RocksDB gets.
   virtual IOStatus Check(IOStatus status) { return status; }
   // The same for an append.
@@ -61,7 +62,7 @@ class CheckedFile : public rocksdb::FSWritableFileOwnerWrapper {
  private:
   template <typename Call>
   IOStatus IfMayAppend(const Slice& data, Call call) {
-    IOStatus refused = CheckAppend(data.size());
+    IOStatus refused = CheckAppend({data.data(), data.size()});
     return CheckAppended(refused.ok() ? call() : std::move(refused));
   }
 };

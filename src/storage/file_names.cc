@@ -20,6 +20,11 @@ bool IsNumber(std::string_view text) {
 
 }  // namespace
 
+std::string TrimSlashes(std::string dir) {
+  while (dir.size() > 1 && dir.ends_with('/')) dir.pop_back();
+  return dir;
+}
+
 bool IsStoreFileName(std::string_view name) {
   if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
   for (const std::string_view beginning : kBeginnings) {

@@ -7,11 +7,15 @@
 // Thread: any; pure.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace cairn {
 
 // Whether the store may give a file or folder this name: CURRENT, MANIFEST-000012, 000034.log, ...
 bool IsStoreFileName(std::string_view name);
+
+// The path of a directory without slashes at its end, so that a name can be appended; the root keeps its one.
+std::string TrimSlashes(std::string dir);
 
 }  // namespace cairn

@@ -2,9 +2,11 @@
 #include "storage/log_files.h"
 
 #include <atomic>
+#include <string_view>
 #include <utility>
 
 #include "storage/checked_file.h"
+#include "storage/record_ends.h"
 
 namespace cairn {
 
@@ -29,27 +31,27 @@ class LogFile : public CheckedFile {
     if (!status.ok()) has_failed_ = true;
     return status;
   }
-  IOStatus CheckAppend(size_t size) override {
-    appending_ = size;
+  IOStatus CheckAppend(std::string_view bytes) override {
+    appending_ = bytes;
     return IOStatus::OK();
   }
   // Only an append waits for the lock: the lock's holder may be waiting, in RocksDB, for the failing sync.
   IOStatus CheckAppended(IOStatus status) override {
     if (status.ok()) {
-      size_ += appending_;
+      ends_.Read(appending_);
       return status;
     }
     const MutexLock lock(files_.sync_mutex_);
     if (!has_failed_) CutOffPart();
     return Check(std::move(status));
   }
-  // Removes the part of a record that the failed append has written. A shorter file needs no space, so this succeeds on
-  // a full disk.
-  void CutOffPart() { static_cast<void>(Base::Truncate(size_, IOOptions(), nullptr)); }
+  // Removes the part of a record that the failed append, and those before it, have written. A shorter file needs no
+  // space, so this succeeds on a full disk.
+  void CutOffPart() { static_cast<void>(Base::Truncate(ends_.end(), IOOptions(), nullptr)); }
 
   LogFiles& files_;
-  uint64_t size_ = 0;       // bytes that appends have written, without a failed append
-  uint64_t appending_ = 0;  // bytes of the current append
+  RecordEnds ends_;             // of the records before a failed append
+  std::string_view appending_;  // by the current append
   std::atomic<bool> has_failed_{false};
 };
 

@@ -7,9 +7,10 @@
 // process aborts; without them, all writes fail. Nor may it sync a log whose append has failed, so an append reports
 // its error only while no sync is running (sync_mutex).
 //
-// Nor may a part of a record stay at the end of a log that failed. The recovery flushes one column family after the
-// other. If the process ends in between, the next start takes the part for damage, and refuses to open the database
-// because the flushed ones are newer ("SST file is ahead of WALs"). So the part is cut off.
+// Nor may a part of a record, of one append or of several, stay at the end of a log that failed. The recovery flushes
+// one column family after the other. If the process ends in between, the next start takes the part for damage, and
+// refuses to open the database because the flushed ones are newer ("SST file is ahead of WALs"). So the part is cut
+// off.
 //
 // Thread: any.
 #pragma once

@@ -27,7 +27,8 @@ class ReservedFile : public CheckedFile {
   }
 
  private:
-  IOStatus CheckAppend(size_t size) override {
+  IOStatus CheckAppend(std::string_view bytes) override {
+    const size_t size = bytes.size();
     if (is_output_ && !reserve_.HasRoomForCompaction(size)) {
       reserve_.Look();  // files may have been deleted
       if (!reserve_.HasRoomForCompaction(size)) return IOStatus::NoSpace("min-free-disk", "kept from compactions");

@@ -9,11 +9,14 @@
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "base/hash.h"
 #include "base/mutex.h"
 #include "storage/checked_file.h"
+#include "storage/file_names.h"
+#include "storage/record_ends.h"
 
 namespace cairn {
 namespace {
@@ -61,40 +64,46 @@ class SyncedFiles : public rocksdb::FileSystemWrapper {
   bool has_new_log_ ABSL_GUARDED_BY(mutex_) = false;  // its name may not be on disk yet
 };
 
-// A manifest or log. It counts its bytes; those before a sync are on disk after it.
+// A manifest or log. It counts its bytes; those before a sync are on disk after it. Of a log only whole records count,
+// because LogFile may cut off the rest.
 class SyncedFile : public CheckedFile {
  public:
   SyncedFile(std::unique_ptr<rocksdb::FSWritableFile> file, SyncedFiles& files, std::string name)
       : CheckedFile(std::move(file)), files_(files), name_(std::move(name)) {}
 
   IOStatus Sync(const IOOptions& options, Debug* debug) override {
-    const uint64_t size = size_;
+    const uint64_t size = LastingSize();
     return Note(size, CheckedFile::Sync(options, debug));
   }
   IOStatus Fsync(const IOOptions& options, Debug* debug) override {
-    const uint64_t size = size_;
+    const uint64_t size = LastingSize();
     return Note(size, CheckedFile::Fsync(options, debug));
   }
 
  private:
-  IOStatus CheckAppend(size_t size) override {
-    appending_ = size;
+  uint64_t LastingSize() const { return is_log_ ? ends_.end() : size_.load(); }
+  IOStatus CheckAppend(std::string_view bytes) override {
+    appending_ = bytes;
     return IOStatus::OK();
   }
   IOStatus CheckAppended(IOStatus status) override {
-    if (status.ok()) size_ += appending_;
+    if (!status.ok()) return status;
+    size_ += appending_.size();
+    if (is_log_) ends_.Read(appending_);
     return status;
   }
   IOStatus Note(uint64_t size, IOStatus synced) {
     if (!synced.ok()) return synced;
-    name_.ends_with(".log") ? files_.NoteLog(name_, size) : files_.NoteManifest(name_, size);
+    is_log_ ? files_.NoteLog(name_, size) : files_.NoteManifest(name_, size);
     return synced;
   }
 
   SyncedFiles& files_;
   const std::string name_;
+  const bool is_log_ = name_.ends_with(".log");
   std::atomic<uint64_t> size_{0};
-  size_t appending_ = 0;
+  RecordEnds ends_;
+  std::string_view appending_;  // by the current append
 };
 
 std::string Line(std::string_view name, uint64_t size) { return fmt::format("{} {}\n", name, size); }
@@ -208,8 +217,7 @@ Status CheckFile(const std::string& dir, const std::string& name, uint64_t least
 }  // namespace
 
 std::shared_ptr<rocksdb::FileSystem> MakeSyncedFiles(std::shared_ptr<rocksdb::FileSystem> files, std::string dir) {
-  while (dir.size() > 1 && dir.ends_with('/')) dir.pop_back();
-  return std::make_shared<SyncedFiles>(std::move(files), std::move(dir));
+  return std::make_shared<SyncedFiles>(std::move(files), TrimSlashes(std::move(dir)));
 }
 
 Status CheckSyncedManifest(const std::string& dir) {

@@ -4,14 +4,19 @@
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "storage/checked_file.h"
+#include "storage/record_ends.h"
 
 namespace cairn {
 namespace {
@@ -22,7 +27,7 @@ class FullFile : public CheckedFile {
   using CheckedFile::CheckedFile;
 
  private:
-  IOStatus CheckAppend(size_t) override { return IOStatus::NoSpace(); }
+  IOStatus CheckAppend(std::string_view) override { return IOStatus::NoSpace(); }
   IOStatus Check(IOStatus) override { return IOStatus::NoSpace(); }
 };
 
@@ -40,16 +45,29 @@ class FullFiles : public rocksdb::FileSystemWrapper {
   }
 };
 
-// Files on a disk that becomes full: an append of more than a byte writes its first half and fails.
+// A fragment of a record, in the format of RocksDB's logs.
+std::string Fragment(char type, size_t size) {
+  std::string fragment = "crc.";
+  fragment.append(1, static_cast<char>(size & 0xff)).append(1, static_cast<char>(size >> 8)).append(1, type);
+  return fragment.append(size, 'x');
+}
+constexpr char kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4;
+
+// Files on a disk that becomes full: an append beyond kDiskBytes writes its first half and fails.
+constexpr uint64_t kDiskBytes = 70'000;
 class TornFile : public rocksdb::FSWritableFileOwnerWrapper {
  public:
   using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
   rocksdb::IOStatus Append(const rocksdb::Slice& bytes, const rocksdb::IOOptions& options,
                            rocksdb::IODebugContext* debug) override {
-    const rocksdb::Slice half(bytes.data(), (bytes.size() + 1) / 2);
-    rocksdb::IOStatus status = FSWritableFileOwnerWrapper::Append(half, options, debug);
-    return bytes.size() == 1 ? status : rocksdb::IOStatus::NoSpace();
+    size_ += bytes.size();
+    if (size_ <= kDiskBytes) return FSWritableFileOwnerWrapper::Append(bytes, options, debug);
+    static_cast<void>(FSWritableFileOwnerWrapper::Append({bytes.data(), bytes.size() / 2}, options, debug));
+    return rocksdb::IOStatus::NoSpace();
   }
+
+ private:
+  uint64_t size_ = 0;
 };
 
 class TornFiles : public rocksdb::FileSystemWrapper {
@@ -118,15 +136,45 @@ TEST_F(LogFilesTest, AFailingSyncDoesNotWaitForTheLock) {
 
 // A start takes half a record for damage. It refuses to open the database if a flush came after it (seed 210 of the
 // simulation).
-TEST(LogFilesOnAFullDisk, NoPartOfAFailedAppendStays) {
+TEST(LogFilesOnAFullDisk, NoPartOfAFailedRecordStays) {
   LogFiles files(std::make_shared<TornFiles>());
   const std::string path = testing::TempDir() + "torn.log";
   std::unique_ptr<rocksdb::FSWritableFile> log;
   ASSERT_TRUE(files.NewWritableFile(path, {}, &log, nullptr).ok());
-  EXPECT_TRUE(log->Append("a", {}, nullptr).ok());
-  EXPECT_TRUE(log->Append("b", {}, nullptr).ok());
-  EXPECT_FALSE(log->Append("a record", {}, nullptr).ok());
-  EXPECT_EQ(std::filesystem::file_size(path), 2);
+  const std::string whole = Fragment(kFull, 10) + Fragment(kFull, 100);
+  EXPECT_TRUE(log->Append(whole, {}, nullptr).ok());
+  // Of a record of three blocks, the first appends succeed.
+  const std::string large =
+      Fragment(kFirst, 32768 - whole.size() - 7) + Fragment(kMiddle, 32768 - 7) + Fragment(kLast, 20'000);
+  EXPECT_TRUE(log->Append({large.data(), 30'000}, {}, nullptr).ok());
+  EXPECT_TRUE(log->Append({large.data() + 30'000, 30'000}, {}, nullptr).ok());
+  EXPECT_EQ(std::filesystem::file_size(path), whole.size() + 60'000);
+  EXPECT_FALSE(log->Append({large.data() + 60'000, large.size() - 60'000}, {}, nullptr).ok());
+  EXPECT_EQ(std::filesystem::file_size(path), whole.size());
+}
+
+TEST(RecordEndsOfALog, AreFoundWhereverAppendsCutIt) {
+  std::string log;
+  std::vector<uint64_t> ends = {0};
+  const auto add = [&](const std::string& bytes, bool ends_record) {
+    log += bytes;
+    if (ends_record) ends.push_back(log.size());
+  };
+  add(Fragment(kFull, 0), true);
+  add(Fragment(kFull, 32768 - 7 - 7 - 5), true);
+  log.append(5, '\0');  // no header fits into the rest of the block
+  add(Fragment(kFirst, 32768 - 7), false);
+  add(Fragment(kMiddle, 32768 - 7), false);
+  add(Fragment(kLast, 1), true);
+  add(Fragment(kFull, 300), true);
+  for (const size_t piece : {size_t{1}, size_t{3}, size_t{1000}, size_t{40'000}, log.size()}) {
+    RecordEnds found;
+    for (size_t at = 0; at < log.size(); at += piece) {
+      found.Read(std::string_view(log).substr(at, piece));
+      const uint64_t read = std::min(at + piece, log.size());
+      EXPECT_EQ(found.end(), *std::prev(std::upper_bound(ends.begin(), ends.end(), read))) << read;
+    }
+  }
 }
 
 }  // namespace

@@ -28,11 +28,11 @@ class SyncedFilesTest : public testing::Test {
 
   void Write(const std::string& name, const std::string& text) { std::ofstream(dir_ + "/" + name) << text; }
 
-  // A file that is open and synced with ten bytes.
+  // A file that is open and synced with ten bytes: a record of a log with three.
   std::unique_ptr<rocksdb::FSWritableFile> Sync(const std::string& name) {
     std::unique_ptr<rocksdb::FSWritableFile> file;
     EXPECT_TRUE(files_->NewWritableFile(dir_ + "/" + name, {}, &file, nullptr).ok());
-    EXPECT_TRUE(file->Append("0123456789", IOOptions(), nullptr).ok());
+    EXPECT_TRUE(file->Append({"crc.\3\0\1abc", 10}, IOOptions(), nullptr).ok());
     EXPECT_TRUE(file->Sync(IOOptions(), nullptr).ok());
     return file;
   }
@@ -70,6 +70,17 @@ TEST_F(SyncedFilesTest, BytesThatWereNotSyncedMayBeMissing) {
   EXPECT_TRUE(manifest->Append("more", IOOptions(), nullptr).ok());
   EXPECT_TRUE(manifest->Flush(IOOptions(), nullptr).ok());
   std::filesystem::resize_file(dir_ + "/MANIFEST-000001", 10);
+  EXPECT_EQ(Complaint(), "");
+}
+
+// Another thread may sync a log while a record is appended by several calls, and the last one may fail.
+TEST_F(SyncedFilesTest, APartOfARecordMayBeCutOff) {
+  Sync("MANIFEST-000001");
+  const auto log = Sync("000002.log");
+  EXPECT_TRUE(log->Append("part", IOOptions(), nullptr).ok());
+  EXPECT_TRUE(log->Sync(IOOptions(), nullptr).ok());
+  const auto other = Sync("000003.log");  // writes the list
+  std::filesystem::resize_file(dir_ + "/000002.log", 10);
   EXPECT_EQ(Complaint(), "");
 }
 
