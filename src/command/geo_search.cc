@@ -15,6 +15,7 @@
 #include "command/families.h"
 #include "command/fixed.h"
 #include "command/geo_args.h"
+#include "command/key_options.h"
 
 namespace cairn {
 namespace {
@@ -251,8 +252,6 @@ void ReplyHits(const std::vector<Hit>& hits, const Search& search, Reply& reply)
 Status StoreHits(CommandContext& ctx, std::vector<Hit> hits, const Search& search, const Form& form, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key target = keys.Name(*search.target);
-  // Of several STOREs the key specs find only one, so another target is not locked. The rerun locks everything.
-  if (!keys.txn().stripes().Has(target.stripe())) return Status::WouldWait();
   std::vector<ScoredMember> elements;
   elements.reserve(hits.size());
   for (Hit& hit : hits) {
@@ -285,6 +284,22 @@ Status RunSearch(CommandContext& ctx, Args& args, Reply& reply, const Form& form
   return Ok();
 }
 
+// The keys of GEORADIUS and GEORADIUSBYMEMBER, whose options begin at argument kFrom. Of several targets the last one
+// counts.
+template <size_t kFrom>
+bool FindRadiusKeys(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) {
+  static constexpr OptionWord kOptions[] = {{"COUNT", 1}, {"STORE", 1}, {"STOREDIST", 1}};
+  if (argv.size() < 2) return false;
+  uses.push_back({1, kRO | kAccess});
+  size_t target = 0;
+  WalkOptions(argv, kFrom, kOptions, [&target](std::string_view word, size_t at) {
+    if (word.starts_with("STORE")) target = at + 1;
+    return true;
+  });
+  if (target != 0) uses.push_back({static_cast<uint32_t>(target), kOW | kUpdate});
+  return true;
+}
+
 constexpr std::string_view kSearchCost = "O(N+M*log(M)) with N the places in the cells around and M those found";
 
 // clang-format off
@@ -312,7 +327,8 @@ constexpr CommandRow kRows[] = {
                "[WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC] [STORE key] "
                "[STOREDIST key]",
      .deprecated_since = "6.2.0",
-     .replaced_by = "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument"},
+     .replaced_by = "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument",
+     .find_keys = FindRadiusKeys<6>},
     {.name = "georadius_ro", .arity = -6, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = Fixed<RunSearch, Form{From::kPoint, false, false}>, .group = Group::kGeo, .since = "3.2.10",
      .summary = "Returns the places within a distance of a point.", .complexity = kSearchCost,
@@ -329,7 +345,8 @@ constexpr CommandRow kRows[] = {
                "[COUNT count [ANY]] [ASC | DESC] [STORE key] [STOREDIST key]",
      .deprecated_since = "6.2.0",
      .replaced_by =
-         "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments"},
+         "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments",
+     .find_keys = FindRadiusKeys<5>},
     {.name = "georadiusbymember_ro", .arity = -5, .flags = kReadonly, .keys = {OneKey(kRO | kAccess)},
      .run = Fixed<RunSearch, Form{From::kMember, false, false}>, .group = Group::kGeo, .since = "3.2.10",
      .summary = "Returns the places within a distance of a member.", .complexity = kSearchCost,

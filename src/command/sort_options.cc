@@ -2,17 +2,14 @@
 #include "command/sort_options.h"
 
 #include <algorithm>
-#include <iterator>
+
+#include "command/key_options.h"
 
 namespace cairn {
 namespace {
 
-struct Option {
-  std::string_view word;
-  size_t arguments;
-};
 constexpr std::string_view kStore = "STORE";
-constexpr Option kOptions[] = {
+constexpr OptionWord kOptions[] = {
     {"ASC", 0}, {"DESC", 0}, {"ALPHA", 0}, {"LIMIT", 2}, {"BY", 1}, {"GET", 1}, {kStore, 1},
 };
 
@@ -61,14 +58,10 @@ bool FindSortKeys(std::span<const std::string_view> argv, std::vector<KeyUse>& u
   if (argv.size() < 2) return false;
   uses.push_back({1, kRO | kAccess});
   uint32_t store = 0;
-  for (size_t i = 2; i < argv.size(); ++i) {
-    const Option* option = std::find_if(std::begin(kOptions), std::end(kOptions),
-                                        [&](const Option& known) { return EqualsIgnoreCase(argv[i], known.word); });
-    // An option without all of its arguments is an error, and so is an unknown word; the command will report it.
-    if (option == std::end(kOptions) || argv.size() - i - 1 < option->arguments) continue;
-    if (option->word == kStore) store = static_cast<uint32_t>(i + 1);
-    i += option->arguments;
-  }
+  WalkOptions(argv, 2, kOptions, [&store](std::string_view word, size_t at) {
+    if (word == kStore) store = static_cast<uint32_t>(at + 1);
+    return true;
+  });
   if (store != 0) uses.push_back({store, kOW | kUpdate});
   return true;
 }

@@ -118,7 +118,7 @@ constexpr CommandRow kRows[] = {
      .summary = "Returns the entries of streams after given ids; optionally blocks until there are some.",
      .complexity = "O(N) with N the number of entries returned",
      .syntax = "[COUNT count] [MAXCOUNT maxcount:integer] [MAXSIZE maxsize:integer] [BLOCK milliseconds] STREAMS key "
-               "[key ...] id [id ...]"},
+               "[key ...] id [id ...]", .find_keys = FindStreamKeys},
 };
 // clang-format on
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/number.h"
+#include "command/key_options.h"
 #include "command/stream_args.h"
 #include "resp/errors.h"
 
@@ -25,6 +26,10 @@ constexpr std::string_view kMostCount = "ERR MAXCOUNT must be a positive integer
 constexpr std::string_view kMostSize = "ERR MAXSIZE must be a positive integer";
 constexpr std::string_view kMostBelowCount = "ERR MAXCOUNT must be greater than or equal to COUNT";
 constexpr std::string_view kNoGroup = "ERR Missing GROUP option for XREADGROUP";
+
+constexpr std::string_view kStreams = "STREAMS";
+constexpr OptionWord kOptions[] = {{"BLOCK", 1}, {"COUNT", 1}, {"MAXCOUNT", 1}, {"MAXSIZE", 1},
+                                   {"CLAIM", 1}, {"GROUP", 2}, {"NOACK", 0},    {kStreams, 0}};
 
 Status ReadTimeout(CommandContext& ctx, std::string_view text) {
   const auto ms = ParseInt64(text);
@@ -73,7 +78,7 @@ Result<ReadRequest> ReadStreamOptions(CommandContext& ctx, Args& args, bool as_g
     } else if (args.More() && EqualsIgnoreCase(word, "claim")) {
       if (!as_group) return Status::Reply(kClaimOfXRead);
       request.min_idle_ms = TRY(ReadMinIdle(args.Bytes()));
-    } else if (args.More() && EqualsIgnoreCase(word, "streams")) {
+    } else if (args.More() && EqualsIgnoreCase(word, kStreams)) {
       request.first_key = args.position();
       if (args.left() % 2 != 0) return Unbalanced(as_group);
       request.streams = args.left() / 2;
@@ -92,6 +97,18 @@ Result<ReadRequest> ReadStreamOptions(CommandContext& ctx, Args& args, bool as_g
   if (as_group && !request.group) return Status::Reply(kNoGroup);
   if (request.most_count && *request.most_count < request.count) return Status::Reply(kMostBelowCount);
   return request;
+}
+
+bool FindStreamKeys(std::span<const std::string_view> argv, std::vector<KeyUse>& uses) {
+  size_t first = 0;
+  WalkOptions(argv, 1, kOptions, [&first](std::string_view word, size_t at) {
+    if (word == kStreams) first = at + 1;
+    return first == 0;
+  });
+  if (first == 0 || first == argv.size()) return false;
+  const size_t streams = (argv.size() - first) / 2;
+  for (size_t i = 0; i < streams; ++i) uses.push_back({static_cast<uint32_t>(first + i), kRO | kAccess});
+  return streams > 0;
 }
 
 void StreamsReply::Begin(std::string_view name) {

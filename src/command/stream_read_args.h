@@ -68,9 +68,11 @@ class StreamsReply {
   size_t streams_ = 0;
 };
 
-// The keys of XREAD and XREADGROUP, from argument `from` on.
+// The keys of XREAD and XREADGROUP, whose options begin at argument `from`. A group or a consumer may be called
+// "streams", which the specs cannot express: FindStreamKeys finds the keys of a call.
 constexpr KeySpec KeysAfterStreams(int16_t from) {
   return {.flags = kRO | kAccess, .begin = from, .keyword = "STREAMS", .last = -1, .limit = 2};
 }
+bool FindStreamKeys(std::span<const std::string_view> argv, std::vector<KeyUse>& uses);
 
 }  // namespace cairn

@@ -230,7 +230,8 @@ constexpr CommandRow kRows[] = {
      .summary = "Delivers new entries to a consumer of a group, or its unacknowledged ones again; may block.",
      .complexity = "O(N) with N the number of entries returned",
      .syntax = "GROUP group consumer [COUNT count] [MAXCOUNT maxcount:integer] [MAXSIZE maxsize:integer] "
-               "[BLOCK milliseconds] [CLAIM min-idle-time] [NOACK] STREAMS key [key ...] id [id ...]"},
+               "[BLOCK milliseconds] [CLAIM min-idle-time] [NOACK] STREAMS key [key ...] id [id ...]",
+     .find_keys = FindStreamKeys},
 };
 // clang-format on
 

@@ -48,10 +48,9 @@ bool FindCounted(const KeySpec& spec, std::span<const std::string_view> argv, si
   const size_t first = begin + static_cast<size_t>(spec.first_after_keynum);
   if (count_at >= argv.size()) return false;
   const auto count = ParseInt64(argv[count_at]);
-  if (!count || *count < 0 || first > argv.size() || *count > static_cast<int64_t>(argv.size() - first)) {
-    return false;
-  }
   const auto step = static_cast<size_t>(spec.step);
+  const size_t most = first < argv.size() ? (argv.size() - first + step - 1) / step : 0;
+  if (!count || *count < 0 || *count > static_cast<int64_t>(most)) return false;
   for (size_t i = 0; i < static_cast<size_t>(*count); ++i) {
     positions.push_back(static_cast<uint32_t>(first + i * step));
   }
@@ -62,7 +61,7 @@ bool FindSpec(const KeySpec& spec, std::span<const std::string_view> argv, std::
   const size_t begin = FindBegin(spec, argv);
   if (begin == 0) return true;
   if (spec.keynum >= 0) return FindCounted(spec, argv, begin, positions);
-  if (begin >= argv.size()) return false;
+  if (begin >= argv.size()) return spec.last < 0;  // a range to the end may be empty
   size_t last = begin + static_cast<size_t>(std::max<int16_t>(spec.last, 0));
   if (spec.last < 0) {
     const size_t after = argv.size() - begin;

@@ -164,6 +164,29 @@ TEST_F(Table, FindsKeysAmongArguments) {
   EXPECT_EQ(KeysOf(table_, {"sort", "a", "store", "b", "get", "store", "desc"}), "a b");
   EXPECT_EQ(KeysOf(table_, {"sort", "a", "store", "by", "store", "c"}), "a c");
   EXPECT_EQ(KeysOf(table_, {"sort_ro", "a", "by", "w_*"}), "a");
+  EXPECT_EQ(KeysOf(table_, {"pfmerge", "a"}), "a");
+  EXPECT_EQ(KeysOf(table_, {"pfmerge", "a", "b", "c"}), "a b c");
+}
+
+// An argument that looks like an option, and the last of several options of a kind.
+TEST_F(Table, FindsKeysBehindOptions) {
+  EXPECT_EQ(KeysOf(table_, {"xread", "count", "1", "streams", "a", "b", "0", "0"}), "a b");
+  EXPECT_EQ(KeysOf(table_, {"xreadgroup", "group", "g", "streams", "streams", "a", ">"}), "a");
+  EXPECT_EQ(KeysOf(table_, {"xreadgroup", "count", "1", "group", "g", "streams", "streams", "a", ">"}), "a");
+  EXPECT_EQ(KeysOf(table_, {"xreadgroup", "noack", "group", "streams", "c", "streams", "a", ">"}), "a");
+  EXPECT_EQ(KeysOf(table_, {"xreadgroup", "group", "g", "c", "count", "1", "noack"}), "invalid");
+  EXPECT_EQ(KeysOf(table_, {"georadius", "a", "0", "0", "1", "m", "store", "b", "store", "c"}), "a c");
+  EXPECT_EQ(KeysOf(table_, {"georadius", "a", "0", "0", "1", "m", "storedist", "store", "count", "1"}), "a store");
+  EXPECT_EQ(KeysOf(table_, {"georadiusbymember", "a", "store", "1", "m", "asc", "store", "c"}), "a c");
+}
+
+// Keys and values alternate, so half of the rest are keys.
+TEST_F(Table, CountsNoMoreKeysThanThereAre) {
+  EXPECT_EQ(KeysOf(table_, {"msetex", "2", "a", "1", "b", "2"}), "a b");
+  EXPECT_EQ(KeysOf(table_, {"msetex", "2", "a", "1", "b"}), "a b");
+  EXPECT_EQ(KeysOf(table_, {"msetex", "2", "a", "1"}), "invalid");
+  EXPECT_EQ(KeysOf(table_, {"msetex", "3", "a", "1", "b"}), "invalid");
+  EXPECT_EQ(KeysOf(table_, {"msetex", "9223372036854775807", "a", "1", "b"}), "invalid");
 }
 
 TEST_F(Table, ReturnsHowACallUsesItsKeys) {

@@ -337,3 +337,20 @@ def without_payload_rules(reply):
     if isinstance(content, list):
         return kind, [without_payload_rules(item) for item in content if item[1] not in rules]
     return kind, b" ".join(word for word in content.split(b" ") if word not in rules)
+
+
+@pytest.mark.parametrize("words", [
+    ("PFMERGE", "other"),
+    ("GEORADIUS", "mine", 0, 0, 1, "m", "STORE", "mine2", "STORE", "other"),
+    ("GEORADIUSBYMEMBER", "mine", "a", 1, "m", "STORE", "mine2", "STOREDIST", "other"),
+    ("XREADGROUP", "GROUP", "g", "STREAMS", "STREAMS", "other", ">"),
+    ("MSETEX", 2, "mine", "v", "other", "v"),
+])
+def test_every_key_of_a_call_is_checked(server, words):
+    with RawClient(server.port) as admin, RawClient(server.port) as user:
+        admin("acl", "setuser", "limited", "on", "nopass", "+@all", "~mine*", "~STREAMS")
+        user("auth", "limited", "x")
+        kind, text = user(*words)
+        assert kind == b"-" and text.startswith(b"NOPERM"), text
+        assert admin("exists", "other") == (b":", b"0")
+        admin("acl", "deluser", "limited")

@@ -85,3 +85,18 @@ def test_the_order_of_equal_distances_equals_redis(pair):
             middle = luck.choice([("frommember", f"m{luck.randrange(size)}"), ("fromlonlat", 15, 35)])
             order = luck.choice([(), ("asc",), ("desc",)])
             pair("geosearch", "same", *middle, "byradius", 2000, "km", *order, "count", count, "withdist")
+
+
+def test_of_several_targets_the_last_one_counts(pair):
+    pair.lines("""
+        geoadd places 1 1 a 2 2 b
+        georadius places 1 1 500 km store one store two
+        georadius places 1 1 500 km store store storedist two count 1
+        georadiusbymember places a 500 km store one storedist three
+        exists one
+        zrange two 0 -1
+        zrange three 0 -1
+        georadius missing 1 1 500 km store places store two
+        exists places
+        exists two
+    """)

@@ -379,3 +379,17 @@ def test_help_names_the_subcommands(r, container):
     lines = r.execute_command(*container.split())
     assert lines[0].startswith(container.split()[0].upper().encode())
     assert lines[-2] == b"HELP"
+
+
+def test_a_group_and_a_consumer_may_be_called_streams(pair):
+    """The keys are behind the option STREAMS, not behind such a name."""
+    pair.lines("""
+        xgroup create s streams $ mkstream
+        xgroup create s g $
+        xadd s 1-1 a 1
+        xreadgroup group streams c streams s >
+        xreadgroup count 1 group g streams streams s >
+        xreadgroup noack group g streams streams s >
+        xreadgroup group streams streams streams s 0
+        command getkeys xreadgroup group g c streams s >
+    """)
