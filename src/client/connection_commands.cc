@@ -2,7 +2,8 @@
 //
 // The commands about a connection: PING, ECHO, AUTH, HELLO, SELECT, QUIT, RESET.
 //
-// They touch no rows and change only their own session, so a second run leads to the same state.
+// They touch no rows and change only their own session. EXEC runs them once, on the slow lane, unless a second run does
+// no harm (command/dispatch.cc).
 #include "acl/access_log.h"
 #include "acl/users.h"
 #include "base/number.h"
@@ -13,6 +14,7 @@
 #include "client/monitors.h"
 #include "client/tracking.h"
 #include "client/tracking_commands.h"
+#include "command/conditions.h"
 #include "command/database_index.h"
 #include "command/parts.h"
 #include "command/waiters.h"
@@ -89,7 +91,7 @@ void ReplyHello(const ConnectionParts& parts, CommandContext& ctx, Reply& reply)
   reply.Bulk("mode");
   reply.Bulk(parts.settings.cluster_enabled ? "cluster" : "standalone");
   reply.Bulk("role");
-  reply.Bulk("master");
+  reply.Bulk(parts.conditions.Has(kKeepsExpired) ? "replica" : "master");
   reply.Bulk("modules");
   reply.Array(0);
 }

@@ -15,6 +15,7 @@ class AccessLog;
 class ClientMemory;
 class ClientPause;
 class ClientRegistry;
+class Conditions;
 class Config;
 class Monitors;
 class PubSub;
@@ -32,6 +33,7 @@ struct AclParts {
 
 struct ConnectionParts {
   const Settings& settings;
+  const Conditions& conditions;
   Users& users;
   AccessLog& access_log;
   Monitors& monitors;

@@ -26,6 +26,7 @@ Status RandomKey(CommandContext& ctx, Args&, Reply& reply) {
 
 // DBSIZE
 Status DbSize(CommandContext& ctx, Args&, Reply& reply) {
+  if (ctx.txn().databases().lacks_counts()) return ctx.txn().command().MeetLock();
   reply.Integer(ctx.keys().Count());
   return Ok();
 }

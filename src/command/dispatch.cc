@@ -22,11 +22,20 @@ constexpr int kTriesBeforeLockAll = 1;
 constexpr int kMostTries = 8;
 constexpr int64_t kMostWaitMs = 24 * 3600 * 1000;  // then a command with a later time of its rerun runs again
 constexpr std::string_view kRedirect = "REDIRECT ";
+// Without data, but they may run twice: what they do ends with the transaction, or is their reply.
+constexpr std::string_view kPlainCommands[] = {"ping", "echo", "select", "time"};
 
 std::string OnlyListens(const Command& command) {
   std::string text("ERR Can't execute '");
   text.append(command.full_name());
   return text.append("': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
+}
+
+// Whether a second run would meet what the first has done: commands without data change the session, other clients or
+// the server at once, and not by the transaction.
+bool ActsAtOnce(const Command& command) {
+  if (command.flags() & (kWrite | kReadonly | kMayReplicate | kRunsScript | kPubsub)) return false;
+  return std::ranges::find(kPlainCommands, command.full_name()) == std::end(kPlainCommands);
 }
 
 // Whether the deletion of a key unblocks the command: XREADGROUP's reply is an error then.
@@ -219,12 +228,13 @@ Status Dispatcher::LockFor(Call& call, bool everything) {
   return worker.stripes.empty() ? Ok() : worker.txn.Lock(worker.stripes);
 }
 
+// EXEC runs only once there: all keys are locked, and may be read from the disk.
 bool Dispatcher::StartsOnSlowLane(const Call& call) const {
   if (call.command->Has(kSlowLane)) return true;
   if (!call.command->Has(kRunsQueue)) return false;
   const std::vector<QueuedCommand>& queue = call.session.multi.queue;
-  return std::any_of(queue.begin(), queue.end(),
-                     [](const QueuedCommand& queued) { return queued.command->Has(kSlowLane); });
+  return std::ranges::any_of(
+      queue, [](const QueuedCommand& queued) { return queued.command->Has(kSlowLane) || ActsAtOnce(*queued.command); });
 }
 
 // ---- running
@@ -299,6 +309,7 @@ bool Dispatcher::ExpireFound(CommandWorker& worker, const Command& command) {
 
 Outcome Dispatcher::Execute(CommandWorker& worker, Session& session, std::span<const std::string_view> argv,
                             Reply& reply, bool rerun) {
+  session.subscriptions.Rewind();  // of a run on the fast lane that gave up
   Call call{worker, session, argv, table_.Resolve(argv), rerun, true, conditions_.Has(kKeepsExpired)};
   Outcome outcome{.command = call.command};
   if (call.command != nullptr) session.activity.last_command.store(call.command->index(), std::memory_order_relaxed);

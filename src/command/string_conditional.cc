@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/number.h"
@@ -221,6 +222,20 @@ Result<int64_t> ExpiryAfter(CommandContext& ctx, const KeyEntry& entry, const In
   return options.only_without_expiry && entry.expire_ms() != kNoExpiry ? entry.expire_ms() : expire_ms;
 }
 
+// `to` - `from`, or the bound that it exceeds.
+template <typename T>
+T Difference(T to, T from) {
+  if constexpr (std::is_integral_v<T>) {
+    T difference;
+    if (__builtin_sub_overflow(to, from, &difference)) {
+      return to < from ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+    }
+    return difference;
+  } else {
+    return to - from;
+  }
+}
+
 template <typename T>
 Status IncrementBy(CommandContext& ctx, const Key& key, const IncrExOptions& options, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -232,7 +247,7 @@ Status IncrementBy(CommandContext& ctx, const Key& key, const IncrExOptions& opt
   const std::optional<T> sum = allowed ? Sum(numbers, options.saturates) : std::nullopt;
   reply.Array(2);
   ReplyNumber(reply, sum.value_or(numbers.value));
-  ReplyNumber(reply, sum ? *sum - numbers.value : T{0});
+  ReplyNumber(reply, sum ? Difference(*sum, numbers.value) : T{0});
   if (!sum) return Ok();
   if (expire_ms != kNoExpiry && ctx.txn().command().HasPassed(expire_ms)) {
     return entry.exists() ? Delete(ctx, keys, key, entry) : Ok();

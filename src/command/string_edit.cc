@@ -18,7 +18,6 @@
 namespace cairn {
 namespace {
 
-// INCR and DECR.
 // Adds `delta` to the integer under the first key and replies with the sum.
 Status Add(CommandContext& ctx, Args& args, Reply& reply, int64_t delta) {
   Keyspace keys = ctx.keys();

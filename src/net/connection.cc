@@ -42,9 +42,11 @@ Connection::Connection(IoThread& thread, std::shared_ptr<Waker> waker, int fd, s
 
 Connection::~Connection() { ASSERT(!events_.exist(), "a connection is shut before it is destroyed"); }
 
+// Wake-ups sent before the thread kept the connection have not reached it, so it looks for them; here and in Arrive.
 void Connection::Start(std::shared_ptr<Client> client) {
   client_ = std::move(client);
   WatchRead(true);
+  OnWake();
 }
 
 void Connection::LeaveFor(IoThread& thread) {
@@ -53,7 +55,6 @@ void Connection::LeaveFor(IoThread& thread) {
   waker_->MoveTo(thread);
 }
 
-// Wake-ups sent during the move have not reached the connection, so it looks for them.
 void Connection::Arrive() {
   MakeEvents();
   WatchRead(true);

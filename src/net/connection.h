@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -145,8 +146,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool resumes_ = false;        // the parked request must run again
   bool is_parked_on_client_ = false;
   bool wake_pending_ = false;  // woken before it was at rest
-  bool close_after_reply_ = false;
-  bool close_now_ = false;
+  // Set by the thread that runs requests, and by the I/O thread meanwhile (OnWake).
+  std::atomic<bool> close_after_reply_{false};
+  std::atomic<bool> close_now_{false};
   DiskReads disk_;
   int retries_ = 0;  // of the current request
   QueryBufferUse query_use_;

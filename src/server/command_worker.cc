@@ -179,6 +179,7 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
     parts_.dispatcher.GiveUp(session, why, reply);
     const std::string_view error = ErrorOf(std::string_view(out).substr(start));
     stats_.OnCommand(command, 0, !error.empty(), error);
+    EndRequest(session, &command, session.is_monitor, out, start);
     return why == UnblockRequest::kDemoted ? RunResult::kClose : RunResult::kDone;
   }
   // Copies the arguments, because the end of the command frees session.blocking.command.
@@ -224,6 +225,19 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
   if (rerun) parts_.latency.Note("command-unblocking", usec);
   Count(session, outcome, argv, usec, std::string_view(out).substr(start));
   if (was_replica && out.size() > start) return CutOffReplica(session, outcome, out, start);
+  EndRequest(session, outcome.command, was_monitor, out, start);
+  switch (session.close.load(std::memory_order_relaxed)) {
+    case CloseRequest::kNow: return RunResult::kAbort;
+    case CloseRequest::kAfterReply: return RunResult::kClose;
+    case CloseRequest::kNone: break;
+  }
+  return RunResult::kDone;
+}
+
+// Applies CLIENT REPLY, and ends what lasts for one request or transaction: CLIENT CACHING and ASKING. `command` may be
+// null.
+void BaseWorker::EndRequest(ClientSession& session, const Command* command, bool was_monitor, std::string& out,
+                            size_t start) {
   if (session.reply_mode != ReplyMode::kOn) {
     out.resize(start);
     out.append(session.subscriptions.confirmations());
@@ -231,16 +245,11 @@ RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::st
     if (session.reply_mode == ReplyMode::kSkipNext) session.reply_mode = ReplyMode::kSkipping;
   }
   Settle(session, was_monitor, out, start);
-  if (session.tracking.caching && !session.multi.active) EndCaching(session, outcome);
-  if (session.redirection.asks && outcome.command != nullptr && outcome.command->row().name != "asking") {
+  if (session.multi.active) return;
+  if (session.tracking.caching) EndCaching(session, command);
+  if (session.redirection.asks && command != nullptr && command->row().name != "asking") {
     session.redirection.asks = false;
   }
-  switch (session.close.load(std::memory_order_relaxed)) {
-    case CloseRequest::kNow: return RunResult::kAbort;
-    case CloseRequest::kAfterReply: return RunResult::kClose;
-    case CloseRequest::kNone: break;
-  }
-  return RunResult::kDone;
 }
 
 // A replica receives only its stream, and a reply would corrupt it.
@@ -285,8 +294,8 @@ void BaseWorker::Settle(ClientSession& session, bool was_monitor, std::string& o
 }
 
 // CLIENT CACHING applies to the next command or transaction that is not a subcommand of CLIENT.
-void BaseWorker::EndCaching(ClientSession& session, const Outcome& outcome) {
-  const Command* container = outcome.command == nullptr ? nullptr : outcome.command->parent();
+void BaseWorker::EndCaching(ClientSession& session, const Command* command) {
+  const Command* const container = command == nullptr ? nullptr : command->parent();
   if (container == nullptr || !container->Has(kKeepsCaching)) session.tracking.caching = false;
 }
 

@@ -82,7 +82,8 @@ class BaseWorker : public Worker {
   static void LogFailure(const Status& status);
   // Commits the open tick on this thread.
   Status CommitNow(CommitMode mode);
-  static void EndCaching(ClientSession& session, const Outcome& outcome);
+  void EndRequest(ClientSession& session, const Command* command, bool was_monitor, std::string& out, size_t start);
+  static void EndCaching(ClientSession& session, const Command* command);
   // Delivers the notifications. REQUIRES: `txn` is committed.
   void Deliver(Transaction& txn);
 

@@ -77,6 +77,10 @@ Status Populate(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string prefix(args.More() ? args.Bytes() : "key");
   const int64_t size = args.More() ? args.IntegerIn(0, INT32_MAX, errors::kNotPositive) : 0;
   TRY(args.Done());
+  // The locks of EXEC would block the transaction below.
+  if (!ctx.txn().stripes().empty()) {
+    return Status::Reply("ERR DEBUG POPULATE is not allowed in a transaction that uses keys");
+  }
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(ctx.txn().store());
   Keyspace keys(*txn, ctx.keys().db(), ctx.limits());
   for (int64_t i = 0; i < count; ++i) {

@@ -127,3 +127,20 @@ def test_a_password_set_later_applies_only_to_new_clients():
         assert new("auth", PASSWORD) == (b"+", b"OK")
         assert old("config", "set", "requirepass", "") == (b"+", b"OK")
         assert RawClient(server.port)("ping") == (b"+", b"PONG")
+
+
+def test_hello_tells_the_role():
+    with Server() as primary, Server(replicaof=f"127.0.0.1 {primary.port}") as replica:
+        for server, role in ((primary, b"master"), (replica, b"replica")):
+            with RawClient(server.port) as client:
+                fields = client("hello", "2")[1]
+                assert (b"$", role) == fields[fields.index((b"$", b"role")) + 1]
+
+
+def test_a_blocked_command_that_ends_without_a_reply(pair):
+    """CLIENT REPLY applies to the null reply of a timeout too."""
+    for client in (pair.ours, pair.theirs):
+        client("client", "reply", "on")
+        client.send("client", "reply", "skip")
+        client.send("blpop", "nothing", "0.1")
+        assert client("ping") in ((b"+", b"PONG"), (b"$", b"PONG"))

@@ -270,3 +270,13 @@ def test_replicate_makes_replicas_differ(primary_kind, replica_kind):
         log = replica.log_tail()
         assert "== CRITICAL ==" in log and "fake-command" in log
         assert one.info("stats")["sync_full"] == 1
+
+
+def test_populate_does_not_wait_for_its_own_transaction(server):
+    with RawClient(server.port) as client:
+        client("multi")
+        client("set", "x", "1")
+        client("debug", "populate", "1000")
+        kind, replies = client("exec")
+        assert kind == b"*" and replies[0] == (b"+", b"OK")
+        assert replies[1] == (b"-", b"ERR DEBUG POPULATE is not allowed in a transaction that uses keys")

@@ -3,6 +3,7 @@
 
 import pytest
 
+from harness import Server
 from raw_client import RawClient
 
 
@@ -189,3 +190,36 @@ def test_a_write_before_watch_is_no_change(connect, in_one_packet):
         client.send_together(*packet)
         replies = [client.read() for _ in packet]
     assert replies[-1] == (b"*", [(b"+", b"OK")])
+
+
+@pytest.mark.parametrize("words, reply", [
+    (("client", "tracking", "on", "bcast", "prefix", "foo"), (b"+", b"OK")),
+    (("acl", "setuser", "once", "<old", ">new"), (b"+", b"OK")),
+    (("acl", "deluser", "twice"), (b":", b"1")),
+])
+def test_commands_without_data_run_once_although_a_key_is_on_the_disk(words, reply):
+    """What they do is not undone by a second run of EXEC."""
+    with Server(memory_budget="64mb") as server:
+        with RawClient(server.port) as client:
+            client("set", "cold", "v")
+        server.restart()
+        with RawClient(server.port) as client:
+            client("acl", "setuser", "once", ">old")
+            client("acl", "setuser", "twice", ">old")
+            client("multi")
+            client(*words)
+            client("get", "cold")
+            assert client("exec") == (b"*", [reply, (b"$", b"v")])
+
+
+def test_a_subscription_survives_a_second_run(server):
+    """PUBLISH to the own connection waits for the commit, so EXEC runs again."""
+    with RawClient(server.port) as client, RawClient(server.port) as other:
+        other("subscribe", "b")
+        client("multi")
+        client("subscribe", "a")
+        client("publish", "b", "message")
+        client("subscribe", "b")
+        kind, replies = client("exec")
+        assert kind == b"*" and [reply[0] for reply in replies] == [b"*", b":", b"*"], replies
+        assert other.read() == (b"*", [(b"$", b"message"), (b"$", b"b"), (b"$", b"message")])
