@@ -84,7 +84,12 @@ GossipEntry ReadGossipEntry(FieldReader& reader) {
 void ReadExtension(FieldReader& reader, uint16_t type, size_t size, GossipBody& body) {
   switch (static_cast<ExtensionType>(type)) {
     case ExtensionType::kHostname: body.hostname = reader.Text("hostname", size, IsHostname); return;
-    case ExtensionType::kHumanName: body.human_name = reader.Text("human_nodename", size, IsHumanName); return;
+    case ExtensionType::kHumanName: {
+      // Redis accepts characters that would end a word of nodes.conf. Such a name is left out; the message is not bad.
+      const std::string_view name = reader.Text("human_nodename", size, [](std::string_view) { return true; });
+      if (IsHumanName(name)) body.human_name = name;
+      return;
+    }
     case ExtensionType::kForgottenNode: {
       const NodeId node = reader.Id("name");
       body.forgotten.push_back({.node = node, .ttl_s = reader.U64("ttl")});

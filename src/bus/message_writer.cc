@@ -32,9 +32,9 @@ void AppendPadded(std::string& out, std::string_view text, size_t size) {
   AppendZeros(out, size - text.size());
 }
 
+// The name that a controller gave a node (IsHost) may not fit.
 void AppendIp(std::string& out, const std::string& ip) {
-  ASSERT(ip.empty() || IsIpText(ip), "an IP address is not valid");
-  AppendPadded(out, ip, kIpFieldSize);
+  AppendPadded(out, IsIpText(ip) ? std::string_view(ip) : std::string_view(), kIpFieldSize);
 }
 
 size_t CountExtensions(const GossipBody& body) {

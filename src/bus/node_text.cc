@@ -18,7 +18,9 @@ bool HasOnly(std::string_view text, size_t longest, std::string_view others) {
 
 }  // namespace
 
-bool IsIpText(std::string_view text) { return HasOnly(text, kLongestIp, ".:%-_"); }
+bool IsIpText(std::string_view text) { return text.size() <= kLongestIp && IsHost(text); }
+
+bool IsHost(std::string_view text) { return HasOnly(text, kLongestHostname, ".:%-_"); }
 
 bool IsHostname(std::string_view text) { return HasOnly(text, kLongestHostname, "-."); }
 

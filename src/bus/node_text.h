@@ -18,6 +18,10 @@ inline constexpr size_t kLongestHostname = 255;  // as in DNS
 // because cluster-announce-ip may also be a name.
 bool IsIpText(std::string_view text);
 
+// The same, but as long as a host name may be: a controller of the cluster may give names instead of addresses, which
+// never go over the bus.
+bool IsHost(std::string_view text);
+
 // Letters, digits, dashes and dots.
 bool IsHostname(std::string_view text);
 

@@ -103,7 +103,8 @@ void BusElection::Schedule(BusStep& step, bool is_manual) {
       start_ms_ - step.self.now_ms, rank_, step.self.offset);
   // The other replicas learn the offset, so that they know their ranks.
   for (const Node* replica : step.topology.ReplicasOf(*step.topology.myself().master())) {
-    if (replica->is_connected) SendGossip(step, step.peers.Of(replica->id()).outgoing, MessageType::kPong);
+    if (replica->is_connected && !replica->is_myself())
+      SendGossip(step, step.peers.Of(replica->id()).outgoing, MessageType::kPong);
   }
 }
 

@@ -56,12 +56,12 @@ void AddNode(BusStep& step, const GossipEntry& entry) {
   step.NoteChange();
 }
 
-bool MayAdd(const BusStep& step, const GossipEntry& entry, const ForgottenNodes& forgotten) {
+bool MayAdd(const BusStep& step, const GossipEntry& entry) {
   if (entry.ip.empty() || entry.cport == 0 || entry.flags.Has(NodeFlags::kNoAddress | NodeFlags::kHandshake)) {
     return false;
   }
-  const auto found = forgotten.find(entry.node);
-  return found == forgotten.end() || found->second <= step.self.now_ms;
+  const auto found = step.forgotten.find(entry.node);
+  return found == step.forgotten.end() || found->second <= step.self.now_ms;
 }
 
 // Takes the news of an entry about a known node other than this one.
@@ -94,6 +94,18 @@ void ReadExtensions(BusStep& step, const NodeId& sender, const GossipBody& body)
   step.NoteChange();
 }
 
+// Another node has been told to forget this one.
+void ForgetToo(BusStep& step, const NodeId& sender, const ForgottenNode& forgotten) {
+  const Node* const node = step.topology.Find(forgotten.node);
+  if (node == nullptr || node->is_myself() || node->id() == sender || node == step.MyMaster()) return;
+  Log(LogSeverity::kNotice, "Node {} is forgotten, as node {} was told.", forgotten.node.text(), sender.text());
+  const auto most_s = static_cast<uint64_t>(kForgetMs / kMsPerSecond);
+  step.forgotten[forgotten.node] =
+      step.self.now_ms + static_cast<int64_t>(std::min(forgotten.ttl_s, most_s)) * kMsPerSecond;
+  step.RemoveNode(forgotten.node);
+  step.NoteChange();
+}
+
 }  // namespace
 
 void SendGossip(BusStep& step, BusLinkId link_id, MessageType type) {
@@ -106,6 +118,10 @@ void SendGossip(BusStep& step, BusLinkId link_id, MessageType type) {
     if (step.peers.Of(*link.node).knows_extensions) {
       body.human_name = myself.human_name;
       body.shard_id = myself.shard_id;
+      for (const auto& [node, until_ms] : step.forgotten) {
+        const int64_t left_s = (until_ms - step.self.now_ms + kMsPerSecond - 1) / kMsPerSecond;
+        if (left_s > 0) body.forgotten.push_back({node, static_cast<uint64_t>(left_s)});
+      }
     }
     Node* const node = step.topology.Find(*link.node);
     if (node != nullptr && !link.is_incoming && type == MessageType::kPing) node->ping_sent_ms = step.self.now_ms;
@@ -120,21 +136,22 @@ void BroadcastPong(BusStep& step) {
   }
 }
 
-void ReadGossip(BusStep& step, const NodeId& sender, const GossipBody& body, const ForgottenNodes& forgotten) {
+void ReadGossip(BusStep& step, const NodeId& sender, const GossipBody& body) {
   ReadExtensions(step, sender, body);
+  for (const ForgottenNode& forgotten : body.forgotten) ForgetToo(step, sender, forgotten);
   for (const GossipEntry& entry : body.gossip) {
     Node* const node = step.topology.Find(entry.node);
     if (node == nullptr) {
-      if (MayAdd(step, entry, forgotten)) AddNode(step, entry);
+      if (MayAdd(step, entry)) AddNode(step, entry);
     } else if (!node->is_myself()) {
       ReadEntry(step, sender, *node, entry);
     }
   }
 }
 
-void ReadGossipOfStranger(BusStep& step, const GossipBody& body, const ForgottenNodes& forgotten) {
+void ReadGossipOfStranger(BusStep& step, const GossipBody& body) {
   for (const GossipEntry& entry : body.gossip) {
-    if (step.topology.Find(entry.node) == nullptr && MayAdd(step, entry, forgotten)) AddNode(step, entry);
+    if (step.topology.Find(entry.node) == nullptr && MayAdd(step, entry)) AddNode(step, entry);
   }
 }
 

@@ -6,23 +6,18 @@
 // Thread: that of the protocol.
 #pragma once
 
-#include <map>
-
 #include "cluster/bus_step.h"
 
 namespace cairn {
-
-// Nodes that CLUSTER FORGET removed: gossip does not add them again until the time given.
-using ForgottenNodes = std::map<NodeId, int64_t>;
 
 // Sends a PING, PONG or MEET on a link, with entries about a tenth of the nodes, at least three, and about all nodes
 // that this one does not reach.
 void SendGossip(BusStep& step, BusLinkId link, MessageType type);
 // Sends a PONG to all nodes: this node has changed.
 void BroadcastPong(BusStep& step);
-// Sends a PING, PONG or MEET's entries and extensions to the topology. `sender` is known.
-void ReadGossip(BusStep& step, const NodeId& sender, const GossipBody& body, const ForgottenNodes& forgotten);
+// Applies a PING, PONG or MEET's entries and extensions to the topology. `sender` is known.
+void ReadGossip(BusStep& step, const NodeId& sender, const GossipBody& body);
 // The entries of a MEET whose sender is not known yet: only unknown nodes are added.
-void ReadGossipOfStranger(BusStep& step, const GossipBody& body, const ForgottenNodes& forgotten);
+void ReadGossipOfStranger(BusStep& step, const GossipBody& body);
 
 }  // namespace cairn

@@ -34,6 +34,12 @@ constexpr size_t kMostOfNode = size_t{1} << 30;
 constexpr int kMostEvents = 128;
 constexpr int kMostAccepts = 1000;
 constexpr int64_t kComplaintPauseMs = 1000;
+constexpr size_t kKeptBytes = size_t{1} << 20;
+
+// A large message must not keep its memory for the life of a link.
+void GiveBack(std::string& buffer) {
+  if (buffer.empty() && buffer.capacity() > kKeptBytes) std::string().swap(buffer);
+}
 
 // The address of one end of a connection, without the port.
 std::string AddressOf(int fd, int (*get)(int, sockaddr*, socklen_t*)) {
@@ -116,7 +122,8 @@ Status BusLinks::Listen(const std::vector<std::string>& addresses, int port, con
     const int fd = TRY(ListenTcp(address, port, kBacklog));
     if (fd < 0) continue;
     listeners_.push_back(fd);
-    Watch(fd, kListenerNumber | static_cast<uint64_t>(fd), EPOLLIN, true);
+    // Once for each new connection: without descriptors, the others would be reported again and again.
+    Watch(fd, kListenerNumber | static_cast<uint64_t>(fd), EPOLLIN | EPOLLET, true);
   }
   return Ok();
 }
@@ -131,6 +138,9 @@ void BusLinks::Wake() const {
 }
 
 void BusLinks::Handle() {
+  if (std::exchange(must_accept_, false)) {
+    for (const int listener : listeners_) Accept(listener);
+  }
   for (const BusLinkId id : std::exchange(failed_, {})) events_.on_closed(id);
   for (int i = 0; i < ready_count_; ++i) {
     const uint64_t number = ready_[i].data.u64;
@@ -183,7 +193,10 @@ void BusLinks::Connected(BusLinkId id, Socket& socket) {
 void BusLinks::Accept(int listener) {
   for (int i = 0; i < kMostAccepts; ++i) {
     const int fd = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) return;
+    if (fd < 0) {
+      if (errno != EAGAIN) must_accept_ = true;
+      return;
+    }
     SendAtOnce(fd);
     std::string peer = AddressOf(fd, getpeername);
     const BusLinkId id = events_.on_accepted(peer, AddressOf(fd, getsockname));
@@ -198,6 +211,7 @@ void BusLinks::Accept(int listener) {
     if (tls_ != nullptr) socket.tls = tls_->AcceptNode(fd, socket.peer);
     Watch(fd, id, EPOLLIN, true);
   }
+  must_accept_ = true;
 }
 
 void BusLinks::Open(BusLinkId id, const std::string& ip, uint16_t port) {
@@ -272,6 +286,7 @@ bool BusLinks::TakeMessages(BusLinkId id) {
     }
     if (!*taken) {
       socket.received.erase(0, socket.received.size() - rest.size());
+      GiveBack(socket.received);
       return true;
     }
     const Result<Message> message = DecodeMessage(**taken);
@@ -296,6 +311,10 @@ void BusLinks::Send(BusLinkId id, const Message& message) {
   if (found == sockets_.end()) return;
   Socket& socket = found->second;
   const bool was_empty = socket.unsent.empty();
+  if (socket.sent > socket.unsent.size() / 2) {
+    socket.unsent.erase(0, socket.sent);
+    socket.sent = 0;
+  }
   AppendMessage(socket.unsent, message);
   if (!was_empty || socket.is_connecting) return;
   // A broken socket is noticed by its next event.
@@ -304,10 +323,9 @@ void BusLinks::Send(BusLinkId id, const Message& message) {
 }
 
 bool BusLinks::Write(Socket& socket) {
-  size_t sent = 0;
-  while (sent < socket.unsent.size()) {
-    const char* const from = socket.unsent.data() + sent;
-    const size_t left = socket.unsent.size() - sent;
+  while (socket.sent < socket.unsent.size()) {
+    const char* const from = socket.unsent.data() + socket.sent;
+    const size_t left = socket.unsent.size() - socket.sent;
     const ssize_t count =
         socket.tls == nullptr ? send(socket.fd, from, left, MSG_NOSIGNAL) : socket.tls->Write(from, left);
     if (count < 0 && errno == EINTR) continue;
@@ -316,12 +334,13 @@ bool BusLinks::Write(Socket& socket) {
       if (!is_full && socket.tls != nullptr && socket.tls->in_handshake()) {
         Complain(socket, "no TLS: " + socket.tls->failure());
       }
-      socket.unsent.erase(0, sent);
       return is_full;
     }
-    sent += static_cast<size_t>(count);
+    socket.sent += static_cast<size_t>(count);
   }
   socket.unsent.clear();
+  socket.sent = 0;
+  GiveBack(socket.unsent);
   return true;
 }
 
@@ -329,11 +348,11 @@ void BusLinks::CloseLinksAbove(size_t limit_bytes) {
   if (limit_bytes == 0) return;
   std::vector<BusLinkId> above;
   for (const auto& [id, socket] : sockets_) {
-    if (socket.unsent.size() > limit_bytes) above.push_back(id);
+    if (socket.unsent.size() - socket.sent > limit_bytes) above.push_back(id);
   }
   for (const BusLinkId id : above) {
     Log(LogSeverity::kWarning, "cluster bus: the link with {} is closed, {} bytes are not sent yet", sockets_[id].peer,
-        sockets_[id].unsent.size());
+        sockets_[id].unsent.size() - sockets_[id].sent);
     ++closed_above_limit_;
     Break(id);
   }
@@ -342,8 +361,9 @@ void BusLinks::CloseLinksAbove(size_t limit_bytes) {
 BusLinks::Buffer BusLinks::BufferOf(BusLinkId id) const {
   const auto found = sockets_.find(id);
   if (found == sockets_.end()) return {};
-  const std::string& unsent = found->second.unsent;
-  return {.allocated = unsent.capacity(), .used = unsent.size(), .is_writing = !unsent.empty()};
+  const Socket& socket = found->second;
+  const size_t used = socket.unsent.size() - socket.sent;
+  return {.allocated = socket.unsent.capacity(), .used = used, .is_writing = used > 0};
 }
 
 }  // namespace cairn

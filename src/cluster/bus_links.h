@@ -74,6 +74,7 @@ class BusLinks {
     std::string peer;         // for the log
     std::string received;
     std::string unsent;
+    size_t sent = 0;      // bytes at the begin of `unsent` that were sent
     uint32_t events = 0;  // that epoll waits for
   };
 
@@ -95,6 +96,7 @@ class BusLinks {
   int epoll_ = -1;
   int wake_ = -1;
   std::vector<int> listeners_;
+  bool must_accept_ = false;  // connections may wait that epoll does not report again
   std::map<BusLinkId, Socket> sockets_;
   std::vector<BusLinkId> failed_;  // connections that failed at once
   std::vector<epoll_event> ready_;

@@ -8,7 +8,7 @@ namespace cairn {
 namespace {
 
 constexpr int64_t kTimeoutMs = 5000;
-// The pause outlasts the failover, so that the master is demoted before it ends.
+// The end of the failover ends the pause (Reset). This is the limit if that does not come.
 constexpr int kPauseTimeouts = 2;
 
 }  // namespace

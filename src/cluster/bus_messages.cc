@@ -107,7 +107,7 @@ void BusProtocol::ReadGossipMessage(BusStep& step, BusLinkId link_id, const Mess
     const bool is_self = header.sender == step.topology.myself().id();
     if (sender == nullptr && !is_self && message.type == MessageType::kMeet) {
       AddStranger(step, link, header, DrawNodeId(random_));
-      ReadGossipOfStranger(step, body, forgotten_);
+      ReadGossipOfStranger(step, body);
     }
     SendGossip(step, link_id, MessageType::kPong);
   }
@@ -126,7 +126,7 @@ void BusProtocol::ReadGossipMessage(BusStep& step, BusLinkId link_id, const Mess
   ReadRole(step, *sender, header);
   ReadSlots(step, id, header);
   ResolveCollision(step, *sender, header.config_epoch);
-  cairn::ReadGossip(step, id, body, forgotten_);
+  cairn::ReadGossip(step, id, body);
 }
 
 bool BusProtocol::FinishHandshake(BusStep& step, BusLinkId link_id, const Message& message, Node*& sender) {

@@ -11,7 +11,6 @@
 namespace cairn {
 namespace {
 
-constexpr int64_t kForgetMs = 60000;
 constexpr int64_t kLeastHandshakeMs = 1000;
 constexpr uint64_t kTicksPerPing = 10;
 constexpr int kPingCandidates = 5;
@@ -27,7 +26,8 @@ BusStep BusProtocol::Begin(const Input& input, BusEffects& effects) {
           .effects = effects,
           .state = state_.state(),
           .is_paused = manual_.is_paused(),
-          .unclaimed = unclaimed_};
+          .unclaimed = unclaimed_,
+          .forgotten = forgotten_};
 }
 
 void BusProtocol::End(BusStep& step) {

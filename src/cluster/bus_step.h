@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,8 +39,13 @@ struct BusSettings {
 struct BusSelf {
   int64_t now_ms = 0;       // BusNowMs()
   uint64_t offset = 0;      // of the replication stream
-  int64_t data_age_ms = 0;  // of a replica: since when it has heard nothing from its master
+  int64_t data_age_ms = 0;  // of a replica: for how long it has heard nothing from its master; INT64_MAX: never
 };
+
+// Nodes that CLUSTER FORGET removed, here or at another node: gossip does not add them again until the time given, by
+// BusNowMs(), and tells other nodes to forget them too.
+using ForgottenNodes = std::map<NodeId, int64_t>;
+inline constexpr int64_t kForgetMs = 60000;
 
 struct BusSend {
   BusLinkId link;
@@ -79,6 +85,7 @@ struct BusStep {
   ClusterState state;  // as it was before the step
   bool is_paused;      // this master holds writes back for a manual failover
   SlotSet& unclaimed;  // slots whose owner does not claim them any more
+  ForgottenNodes& forgotten;
 
   Node& me() { return *topology.Find(topology.myself().id()); }
   // The master whose slots this node serves or copies: itself or its master; null if that is not known.

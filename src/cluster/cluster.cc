@@ -23,6 +23,9 @@ namespace {
 
 // The names are parts of a line of nodes.conf and of redirections.
 Status CheckNames(const Node& me) {
+  if (!me.ip.empty() && !IsIpText(me.ip)) {
+    return Status::Reply("cluster-announce-ip must be an IP address, or a name of at most 45 characters");
+  }
   if (me.hostname.size() > kLongestHostname) return Status::Reply("Hostnames must be less than 256 characters");
   if (!me.hostname.empty() && !IsHostname(me.hostname)) {
     return Status::Reply("Hostnames may only contain alphanumeric characters, hyphens or dots");
@@ -67,6 +70,8 @@ std::string Cluster::Path() const {
   return parts_.config.Text("dir") + "/" + parts_.config.Text("cluster-config-file");
 }
 
+bool Cluster::AllowsReplicaMigration() const { return parts_.config.Flag("cluster-allow-replica-migration"); }
+
 bool Cluster::RequiresFullCoverage() const { return parts_.config.settings().cluster_require_full_coverage; }
 
 Status Cluster::SetOwnAddress(Topology& topology) const {
@@ -101,7 +106,7 @@ Status Cluster::Start() {
     known.emplace(std::move(myself));
   }
   TRY(SetOwnAddress(*known));
-  TRY(SaveNodesConf(Path(), *known));
+  TRY(SaveNodesConf(Path(), WriteNodesConf(*known)));
   Log(LogSeverity::kNotice, "Node configuration loaded, I'm {}", known->myself().id().text());
   {
     const MutexLock lock(mutex_);
@@ -191,7 +196,7 @@ Status Cluster::Change(const std::function<Status(Topology& topology)>& change) 
     const MutexLock writing(write_mutex_);
     auto changed = With([](const Topology& topology) { return std::make_unique<Topology>(topology); });
     TRY(change(*changed));
-    if (const Status saved = SaveNodesConf(Path(), *changed); !saved.ok()) {
+    if (const Status saved = SaveNodesConf(Path(), WriteNodesConf(*changed)); !saved.ok()) {
       return Status::Reply("ERR error saving the cluster node config: " + std::string(saved.text()));
     }
     {
@@ -223,7 +228,7 @@ Status Cluster::Follow() {
 
 Status Cluster::Save() const {
   const MutexLock writing(write_mutex_);
-  const Status saved = With([this](const Topology& topology) { return SaveNodesConf(Path(), topology); });
+  const Status saved = SaveNodesConf(Path(), With(WriteNodesConf));
   if (saved.ok()) return Ok();
   return Status::Reply("ERR error saving the cluster node config: " + std::string(saved.text()));
 }

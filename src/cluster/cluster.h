@@ -73,6 +73,8 @@ class Cluster {
     return read(static_cast<const Topology&>(*topology_));
   }
   ClusterState state() const;
+  // cluster-allow-replica-migration
+  bool AllowsReplicaMigration() const;
   ClusterBus& bus() { return bus_; }
   UnservedSlots& unserved() { return unserved_; }
   SlotMigrations& migrations() { return *migrations_; }

@@ -173,10 +173,7 @@ void ClusterBus::ReadSettings() {
 
 BusSelf ClusterBus::ReadSelf() {
   Replication& replication = parts_.replication;
-  const PrimaryLink& link = replication.primary_link();
-  BusSelf self{.now_ms = BusNowMs()};
-  const bool is_connected = link.state() == PrimaryLink::State::kConnected;
-  self.data_age_ms = MonotonicMs() - (is_connected ? link.last_io_ms() : link.down_since_ms());
+  BusSelf self{.now_ms = BusNowMs(), .data_age_ms = replication.primary_link().DataAgeMs()};
   if (replication.primary()) self.offset = replication.log().applied().offset;
   else self.offset = knows_offset_ ? replication.log().OffsetNow() : replication.log().offset();
   return self;
@@ -197,8 +194,7 @@ void ClusterBus::Step(const StepFunction& step) {
 
 bool ClusterBus::Save(const BusEffects& effects) {
   if (!effects.saves && !must_save_) return true;
-  const Status saved =
-      cluster_.With([this](const Topology& topology) { return SaveNodesConf(cluster_.Path(), topology); });
+  const Status saved = SaveNodesConf(cluster_.Path(), cluster_.With(WriteNodesConf));
   if (!saved.ok() && !must_save_) {
     Log(LogSeverity::kWarning, "cluster bus: silent until nodes.conf can be written: {}", saved.text());
   }
@@ -224,10 +220,10 @@ void ClusterBus::CarryOut(BusEffects effects) {
       links_.Close(std::get<BusClose>(action).link);
     }
   }
-  if (effects.ends_pause) {
-    knows_offset_ = false;
-    parts_.pause.End(ClientPause::Purpose::kFailover);
-  }
+  // A master that is demoted ends the pause when it refuses writes: commands without keys are not redirected.
+  const bool ends_pause_later = effects.ends_pause && effects.changes_role;
+  if (effects.ends_pause) knows_offset_ = false;
+  if (effects.ends_pause && !ends_pause_later) parts_.pause.End(ClientPause::Purpose::kFailover);
   const bool pauses = effects.pause_until_ms != 0;
   if (pauses) {
     const int64_t now_ms = MonotonicMs();
@@ -240,6 +236,7 @@ void ClusterBus::CarryOut(BusEffects effects) {
   work_.settles = work_.settles || settles;
   work_.follows = work_.follows || effects.changes_role;
   work_.pauses = work_.pauses || pauses;
+  work_.ends_pause = work_.ends_pause || ends_pause_later;
   work_.lost_slots.insert(work_.lost_slots.end(), effects.lost_slots.begin(), effects.lost_slots.end());
   if (is_promoted) work_.announcements = std::move(announcements);
   has_work_ = true;
@@ -279,9 +276,11 @@ void ClusterBus::Do(const Work& work) {
     const MutexLock lock(work_mutex_);
     // Tried again after a pause, unless other work comes first.
     work_.follows = true;
+    work_.ends_pause = work_.ends_pause || work.ends_pause;
     work_changed_.WaitFor(work_mutex_, kWorkPause);
     has_work_ = true;
   }
+  if (status.ok() && work.ends_pause) parts_.pause.End(ClientPause::Purpose::kFailover);
   if (status.ok() && !work.announcements.empty()) {
     const MutexLock writing(cluster_.write_mutex_);
     for (const BusSend& send : work.announcements) links_.Send(send.link, send.message);

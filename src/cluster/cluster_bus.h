@@ -96,6 +96,7 @@ class ClusterBus {
     bool follows = false;
     bool settles = false;  // the routes have changed
     bool pauses = false;
+    bool ends_pause = false;
     std::vector<int> lost_slots;
     std::vector<BusSend> announcements;  // of a promotion, for when it is done
   };

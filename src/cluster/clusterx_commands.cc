@@ -13,6 +13,7 @@
 
 #include "base/number.h"
 #include "base/words.h"
+#include "bus/node_text.h"
 #include "cluster/node_commands.h"
 #include "cluster/slot_move.h"
 #include "command/parts.h"
@@ -51,6 +52,7 @@ Result<NodeEntry> ReadEntry(std::string_view line) {
   NodeEntry entry;
   entry.id = TRY(ReadId((*words)[0]));
   entry.host = (*words)[1];
+  if (!IsHost(entry.host)) return Status::Reply("ERR Invalid cluster node host");
   const auto port = ParseInt64((*words)[2]);
   if (!port || *port <= 0 || *port >= 65535) return Status::Reply("ERR Invalid cluster node port");
   entry.port = static_cast<uint16_t>(*port);
@@ -77,8 +79,7 @@ Result<std::vector<NodeEntry>> ReadEntries(std::string_view text) {
   return entries;
 }
 
-// Replaces the nodes and slots by those of the controller. This node keeps its open slots where it still owns, or still
-// does not own, them.
+// Replaces the nodes and slots by those of the controller. This node keeps its open slots.
 Status Replace(Topology& topology, const std::vector<NodeEntry>& entries) {
   const NodeId me = topology.myself().id();
   const auto is_me = [&me](const NodeEntry& entry) { return entry.id == me; };

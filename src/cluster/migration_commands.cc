@@ -15,15 +15,8 @@
 namespace cairn {
 namespace {
 
-constexpr std::string_view kBadSlot = "ERR Invalid or out of range slot";
 constexpr std::string_view kControlled =
     "ERR A controller sets the nodes (CLUSTERX SETNODES). CLUSTER RESET ends that.";
-
-Result<int> ReadSlot(std::string_view word) {
-  const auto slot = ParseInt64(word);
-  if (!slot || !IsSlot(*slot)) return Status::Reply(kBadSlot);
-  return static_cast<int>(*slot);
-}
 
 // Reads pairs of slots up to a word that is no number.
 Result<std::vector<SlotRange>> ReadRanges(Args& args) {
@@ -68,12 +61,7 @@ Status CheckSlots(const Topology& topology, const SlotSet& exported, const std::
     }
   }
   if (owner != &topology.myself()) return Status::Reply("ERR Slots are not served by this node.");
-  for (const SlotRange& range : ranges) {
-    for (int slot = range.first; slot <= range.last; ++slot) {
-      if (exported.Has(slot)) return Status::Reply(fmt::format("ERR I am already migrating slot {}.", slot));
-    }
-  }
-  return Ok();
+  return CheckNotExported(exported, ranges);
 }
 
 Result<NodeId> ReadTarget(const Topology& topology, std::string_view text) {
@@ -157,7 +145,7 @@ Status ClusterMigrateSlots(const ClusterParts& parts, CommandContext& ctx, Args&
     while (args.More()) exports.push_back(TRY(ReadMigration(topology, exported, seen, args)));
     return Ok();
   }));
-  migrations.Begin(std::move(exports));
+  TRY(migrations.Begin(std::move(exports)));
   reply.Ok();
   return Ok();
 }

@@ -4,7 +4,8 @@
 // (membership_commands.cc), those about slots (slot_commands.cc, slot_stats_command.cc), and those about their
 // migration (migration_commands.cc). Their rows are in cluster_commands.cc.
 //
-// Thread: the slow lane; all may wait for a change of the topology or for the disk.
+// Thread: a worker's. Those that change something run on the slow lane, and may wait for the disk. The others wait at
+// most for the copy of a topology.
 #pragma once
 
 #include <string_view>

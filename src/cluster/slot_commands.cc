@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/log.h"
 #include "base/number.h"
 #include "base/words.h"
 #include "cluster/node_commands.h"
@@ -122,6 +123,12 @@ Status GiveSlot(const Cluster& cluster, Topology& topology, int slot, std::strin
   topology.UnassignSlot(slot);
   topology.AssignSlot(slot, id);
   if (ends_import) BumpEpoch(topology);
+  if (is_mine && me.slots().empty() && !topology.is_controlled && cluster.AllowsReplicaMigration()) {
+    Log(LogSeverity::kNotice, "Lost my last slot during slot migration. Reconfiguring myself as a replica of {}",
+        id.text());
+    topology.MakeReplica(me.id(), id);
+    topology.Find(me.id())->shard_id = topology.Find(id)->shard_id;
+  }
   return Ok();
 }
 
@@ -153,6 +160,15 @@ Status GiveSlotSafely(Cluster& cluster, int slot, std::string_view text) {
     return Ok();
   }));
   return given;
+}
+
+// Deletes the keys of a slot that has left this node and now comes back, before clients see them again.
+Status DropLeftKeys(Cluster& cluster, int slot) {
+  if (!cluster.unserved().Hides(slot)) return Ok();
+  SlotSet slots;
+  slots.Add(slot);
+  if (TRY(cluster.unserved().DropNow(slots))) return Ok();
+  return Status::Reply("ERR the server stops or has become a replica");
 }
 
 }  // namespace
@@ -230,6 +246,7 @@ Status ClusterSetSlot(const ClusterParts& parts, CommandContext& ctx, Args& args
     reply.Ok();
     return Ok();
   }
+  if (EqualsIgnoreCase(action, "importing")) TRY(DropLeftKeys(cluster, TRY(ReadSlot(slot_word))));
   TRY(cluster.Change([&](Topology& topology) -> Status {
     TRY(CheckMaySetSlots(topology));
     const int slot = TRY(ReadSlot(slot_word));

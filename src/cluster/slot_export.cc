@@ -129,7 +129,7 @@ Status SlotExport::CheckOwnership() const {
 
 Status SlotExport::Migrate() {
   parts_.list.SetState(migration_.name, migration_state::kEstablishing);
-  TRY(Connect(socket_));
+  TRY(Connect(socket_, parts_.config.settings().repl_timeout_s * kMsPerSecond));
   TRY(Establish());
   parts_.list.SetState(migration_.name, migration_state::kSnapshotting);
   log_use_ = parts_.replication.replicas().log_uses().Begin();
@@ -154,7 +154,7 @@ Status SlotExport::Migrate() {
 
 // ---- the connection
 
-Status SlotExport::Connect(BlockingSocket& socket) const {
+Status SlotExport::Connect(BlockingSocket& socket, int64_t timeout_ms) const {
   const Settings& settings = parts_.config.settings();
   const bool with_tls = settings.tls_replication;
   const auto address = parts_.cluster.With([&](const Topology& topology) {
@@ -162,7 +162,6 @@ Status SlotExport::Connect(BlockingSocket& socket) const {
     return node == nullptr ? std::pair<std::string, int>() : std::pair(node->ip, int{ClientPort(*node, with_tls)});
   });
   if (address.first.empty()) return Fail("Unable to connect to target node: target node not found");
-  const int64_t timeout_ms = settings.repl_timeout_s * kMsPerSecond;
   Status connected = socket.Connect(address.first, address.second, timeout_ms, parts_.config.Text("bind-source-addr"),
                                     with_tls ? &parts_.tls : nullptr);
   if (!connected.ok()) return Fail("Unable to connect to target node: " + std::string(connected.text()));
@@ -333,10 +332,13 @@ Status SlotExport::HandOver() {
     status = socket_.Send(request, kLongestHoldMs);
     if (status.ok()) status = AwaitReplies(0, kLongestHoldMs);
     taken = status.ok();
-    if (!status.ok() && replies_.error().empty()) taken = Resolve();
-    if (taken.ok() && *taken) TRY(FollowTarget());
+    if (!status.ok() && replies_.error().empty()) taken = Resolve(false);
+    if (taken.ok() && *taken && !FollowTarget().ok()) taken = Resolve(true);  // nodes.conf cannot be written
   }
-  if (!taken.ok()) return std::move(taken).TakeStatus();
+  if (!taken.ok()) {
+    TRY(unserved.Show(name, true));
+    return std::move(taken).TakeStatus();
+  }
   if (!*taken) {
     TRY(unserved.Show(name, true));
     return status;
@@ -347,8 +349,8 @@ Status SlotExport::HandOver() {
 
 Result<bool> SlotExport::AskTarget() {
   BlockingSocket socket;
-  TRY(Connect(socket));
   const int64_t timeout_ms = kMsPerSecond;
+  TRY(Connect(socket, timeout_ms));
   std::string request;
   AppendHead(request, 2 * migration_.ranges.size(),
              {"CLUSTER", "SYNCSLOTS", "TAKEN", "NAME", migration_.name, "SLOTSRANGE"});
@@ -360,17 +362,19 @@ Result<bool> SlotExport::AskTarget() {
   return Fail("the target does not know yet");
 }
 
-Result<bool> SlotExport::Resolve() {
+Result<bool> SlotExport::Resolve(bool is_taken) {
   const int64_t until_us = MonotonicUs() + kLongestDoubtMs * kMsPerSecond;
   while (MonotonicUs() < until_us && !stopping_) {
     if (!OwnsSlots()) return true;  // by the bus
-    const Result<bool> answer = AskTarget();
-    if (answer.ok()) return *answer;
+    if (!is_taken) {
+      const Result<bool> answer = AskTarget();
+      if (answer.ok()) return *answer;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(kAskPauseMs));
   }
   Log(LogSeverity::kWarning,
-      "Slot migration {}: the target has not answered whether it owns the slots. This node serves them; writes from "
-      "now on are lost if it does",
+      "Slot migration {}: it is not known whether the target owns the slots. This node serves them; writes from now on "
+      "are lost if it does",
       migration_.name);
   return Fail("Unpaused before migration completed (migration may have succeeded with lost writes)");
 }

@@ -65,7 +65,7 @@ class SlotExport {
 
   void Run();
   Status Migrate();
-  Status Connect(BlockingSocket& socket) const;
+  Status Connect(BlockingSocket& socket, int64_t timeout_ms) const;
   // Sends requests with so many replies, and reads replies until at most `most_open` are missing.
   Status Send(std::string_view bytes, uint64_t replies, uint64_t most_open);
   Status AwaitReplies(uint64_t most_open, int64_t timeout_ms);
@@ -78,7 +78,8 @@ class SlotExport {
   Status HandOver();
   // After a lost answer: whether the target owns the slots.
   Result<bool> AskTarget();
-  Result<bool> Resolve();
+  // The same, until the target or the bus knows it. `is_taken`: only this node does not know it yet.
+  Result<bool> Resolve(bool is_taken);
   // Gives the slots to the target in this node's view.
   Status FollowTarget();
   // The slots are this node's, and it is a master; no one has cancelled.

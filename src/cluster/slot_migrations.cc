@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cluster/slot_migrations.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace cairn {
+
+Status CheckNotExported(const SlotSet& exported, const std::vector<SlotRange>& ranges) {
+  for (const SlotRange& range : ranges) {
+    for (int slot = range.first; slot <= range.last; ++slot) {
+      if (exported.Has(slot)) return Status::Reply(fmt::format("ERR I am already migrating slot {}.", slot));
+    }
+  }
+  return Ok();
+}
 
 void SlotMigrations::Stop() {
   std::vector<std::unique_ptr<SlotExport>> ending;
@@ -22,13 +33,16 @@ SlotSet SlotMigrations::ExportedSlots() const {
   return slots;
 }
 
-void SlotMigrations::Begin(std::vector<SlotMigration> exports) {
+Status SlotMigrations::Begin(std::vector<SlotMigration> exports) {
   const MutexLock lock(mutex_);
+  const SlotSet exported = ExportedSlots();
+  for (const SlotMigration& each : exports) TRY(CheckNotExported(exported, each.ranges));
   std::erase_if(exports_, [](const auto& each) { return each->has_ended(); });
   for (SlotMigration& each : exports) {
     list_.Add(each);
     exports_.push_back(std::make_unique<SlotExport>(export_parts_, std::move(each)));
   }
+  return Ok();
 }
 
 bool SlotMigrations::CancelAll() {

@@ -16,6 +16,9 @@
 
 namespace cairn {
 
+// Returns an error if one of the slots is in `exported`.
+Status CheckNotExported(const SlotSet& exported, const std::vector<SlotRange>& ranges);
+
 class SlotMigrations {
  public:
   SlotMigrations(Cluster& cluster, Store& store, Config& config, Tls& tls, Replication& replication,
@@ -31,8 +34,8 @@ class SlotMigrations {
 
   // The slots that are being exported.
   SlotSet ExportedSlots() const;
-  // CLUSTER MIGRATESLOTS, with checked arguments.
-  void Begin(std::vector<SlotMigration> exports);
+  // CLUSTER MIGRATESLOTS, with checked arguments. An error if a slot is being exported by now.
+  Status Begin(std::vector<SlotMigration> exports);
   // CLUSTER CANCELSLOTMIGRATIONS; false if no export runs.
   bool CancelAll();
 

@@ -56,6 +56,8 @@ class UnservedSlots {
   // Deletes the keys now; false if the server stops or has become a replica. REQUIRES: they are hidden, and the caller
   // holds no stripe.
   Result<bool> DropNow(const SlotSet& slots);
+  // Whether the slot's keys are hidden, unless this node serves it.
+  bool Hides(int slot) { return IsHiddenByAnother(slot, {}); }
   // Deletes the keys of all hidden slots: this node has started as a master, or become one.
   void DropAll();
 

@@ -22,6 +22,7 @@
 namespace cairn {
 namespace {
 
+constexpr std::string_view kIsMaster = "can't be sent to a master";  // in the reply of a primary to PSYNC FAILOVER
 constexpr int64_t kFirstPauseMs = 100;
 constexpr int64_t kLongestPauseMs = 2000;
 constexpr int64_t kAckMs = 1000;
@@ -108,7 +109,6 @@ void PrimaryLink::Connect(const PrimaryAddress& primary, bool failover) {
     wanted_ = true;
   }
   ShowState(State::kConnect);
-  down_since_ms_ = MonotonicMs();
   wake_.NotifyAll();
 }
 
@@ -127,6 +127,12 @@ void PrimaryLink::AwaitRest() {
     wake_.NotifyAll();
     rest_.WaitFor(mutex_, std::chrono::milliseconds(10));
   }
+}
+
+int64_t PrimaryLink::DataAgeMs() const {
+  if (state_ == State::kConnected) return MonotonicMs() - last_io_ms_;
+  const int64_t down_since_ms = down_since_ms_;
+  return down_since_ms == kNever ? INT64_MAX : MonotonicMs() - down_since_ms;
 }
 
 bool PrimaryLink::Break() {
@@ -154,13 +160,13 @@ void PrimaryLink::Run() {
     lock.Unlock();
     const Status status = ConnectOnce(primary);
     const bool was_up = state_ == State::kConnected;
+    if (was_up) down_since_ms_ = MonotonicMs();
     link_.Close();
     applier_.Abandon();
     events_.on_link(false);
     lock.Lock();
     if (epoch != epoch_ || stopping_) continue;
     ShowState(State::kConnect);
-    if (was_up) down_since_ms_ = MonotonicMs();
     Log(LogSeverity::kNotice, "MASTER <-> REPLICA link to {}:{}: {}", primary.host, primary.port, status.text());
     pause_ms = was_up ? kFirstPauseMs : std::min(2 * pause_ms, kLongestPauseMs);
     wake_.WaitFor(mutex_, std::chrono::milliseconds(pause_ms),
@@ -206,7 +212,9 @@ Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
   const History history = log_.history();
   const PrimaryHandshake::Answer answer =
       TRY(link_.Psync(goes_on ? history.id : "", log_.applied().offset + 1, asks_failover_));
-  failover_refused_ = asks_failover_ && answer.kind == PrimaryHandshake::Answer::Kind::kNotNow;
+  const bool is_refused = answer.kind == PrimaryHandshake::Answer::Kind::kNotNow;
+  // A target that is a primary has taken over, and its answer was lost: the next PSYNC follows it.
+  failover_refused_ = asks_failover_ && is_refused && answer.text.find(kIsMaster) == std::string::npos;
   if (!failover_refused_) asks_failover_ = false;
   switch (answer.kind) {
     case PrimaryHandshake::Answer::Kind::kNotNow: return Status::Io("PSYNC was refused: " + answer.text);

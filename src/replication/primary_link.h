@@ -83,9 +83,15 @@ class PrimaryLink {
   bool failover_refused() const { return failover_refused_; }
   // Whether the request for a failover is not sent or not answered yet.
   bool asks_failover() const { return asks_failover_; }
-  // By MonotonicMs(): when the last byte came from the primary, when the link broke.
+  // By MonotonicMs(): when the last byte came from the primary, when the link broke. kNever: it was not up since the
+  // start, or since this server was a primary. Following another primary changes neither.
+  static constexpr int64_t kNever = INT64_MIN;
   int64_t last_io_ms() const { return last_io_ms_; }
   int64_t down_since_ms() const { return down_since_ms_; }
+  // For how long no data has come; INT64_MAX: none ever came.
+  int64_t DataAgeMs() const;
+  // This server is a primary now. REQUIRES: Disconnect.
+  void ForgetDownTime() { down_since_ms_ = kNever; }
   // Any thread may read its atomics.
   const FirstTransfer& transfer() const { return transfer_; }
   uint64_t full_syncs() const { return full_syncs_; }
@@ -136,7 +142,7 @@ class PrimaryLink {
   std::atomic<bool> failover_refused_{false};
   std::atomic<State> state_{State::kNone};
   std::atomic<int64_t> last_io_ms_{0};
-  std::atomic<int64_t> down_since_ms_{0};
+  std::atomic<int64_t> down_since_ms_{kNever};
   std::atomic<uint64_t> full_syncs_{0};
   std::atomic<uint64_t> partial_syncs_{0};
   std::atomic<uint64_t> received_offset_{0};

@@ -185,7 +185,7 @@ int Replicas::CountGood() const {
   const int64_t most_ms = config_.settings().min_replicas_max_lag_s * 1000;
   int count = 0;
   for (const std::shared_ptr<Replica>& replica : All()) {
-    const bool online = replica->state == Replica::State::kOnline;
+    const bool online = replica->state == Replica::State::kOnline && replica->wants_stream;
     // Counts whole seconds, as Redis does.
     count += online && (MonotonicMs() - replica->acked_ms) / 1000 * 1000 <= most_ms ? 1 : 0;
   }

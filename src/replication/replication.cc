@@ -42,7 +42,8 @@ Status Replication::Start() {
   replicas_.Start();
   primary_link_.Start();
   alone_since_ms_ = pinged_ms_ = MonotonicMs();
-  const std::vector<std::string> words = config_.Words("replicaof");
+  std::vector<std::string> words = config_.Words("replicaof");
+  if (config_.settings().cluster_enabled) words.clear();  // the role is in nodes.conf
   if (words.empty()) {
     TRY(log_.TurnPrimary());
     primary_link_.DropReceived();
@@ -88,13 +89,18 @@ Status Replication::SetPrimary(const PrimaryAddress& primary) {
   return Ok();
 }
 
+// For CONFIG REWRITE; a node of a cluster has its role in nodes.conf.
+void Replication::KeepAddress(std::vector<std::string> words) {
+  if (!config_.settings().cluster_enabled) config_.Keep("replicaof", std::move(words));
+}
+
 Status Replication::StepDown(const PrimaryAddress& primary, bool wants_acks) {
   const bool was_primary = !this->primary();
   {
     const MutexLock lock(mutex_);
     primary_ = primary;
   }
-  config_.Keep("replicaof", {primary.host, std::to_string(primary.port)});
+  KeepAddress({primary.host, std::to_string(primary.port)});
   link_is_up_ = false;
   UpdateConditions();
   primary_link_.Disconnect();
@@ -115,7 +121,7 @@ void Replication::ForgetPrimary() {
     const MutexLock lock(mutex_);
     primary_.reset();
   }
-  config_.Keep("replicaof", {});
+  KeepAddress({});
   UpdateConditions();
 }
 
@@ -144,6 +150,7 @@ Status Replication::BecomePrimary() {
     primary_link_.Connect(*primary, false);
     return status;
   }
+  primary_link_.ForgetDownTime();
   alone_since_ms_ = MonotonicMs();
   ForgetPrimary();
   Log(LogSeverity::kNotice, "MASTER MODE enabled");

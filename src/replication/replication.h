@@ -98,6 +98,7 @@ class Replication {
   // Makes this server a replica and stops writes; replicas are still sent the rest of the stream.
   Status StepDown(const PrimaryAddress& primary, bool wants_acks) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_mutex_);
   void ForgetPrimary();
+  void KeepAddress(std::vector<std::string> words);
   // After StepDown: starts the link, and makes replicas resynchronize.
   void BeginFollowing(const PrimaryAddress& primary, bool failover);
   Status BecomePrimary();

@@ -42,7 +42,7 @@ void WriteLink(const ReportParts& parts, const PrimaryAddress& primary, SectionW
   }
   if (!up) {
     text.Gauge("master_link_down_since_seconds", "primary_link_down_seconds", "Time since the link went down.",
-               (now_ms - link.down_since_ms()) / 1000);
+               link.down_since_ms() == PrimaryLink::kNever ? -1 : (now_ms - link.down_since_ms()) / 1000);
   }
   text.Field("slave_priority", parts.settings.replica_priority.load());
   text.Field("slave_read_only", parts.settings.replica_read_only.load());

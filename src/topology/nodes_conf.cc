@@ -155,8 +155,8 @@ Result<std::optional<Topology>> LoadNodesConf(const std::filesystem::path& path,
   return std::optional<Topology>(std::move(*topology));
 }
 
-Status SaveNodesConf(const std::filesystem::path& path, const Topology& topology) {
-  const Status status = ReplaceFile(path, WriteNodesConf(topology));
+Status SaveNodesConf(const std::filesystem::path& path, std::string_view text) {
+  const Status status = ReplaceFile(path, text);
   return status.ok() ? Ok() : Status::Io(fmt::format("{}: {}", path.string(), status.text()));
 }
 

@@ -40,7 +40,8 @@ std::string WriteNodesConf(const Topology& topology);
 Result<std::optional<Topology>> LoadNodesConf(const std::filesystem::path& path,
                                               NodesConfPort old_port = NodesConfPort::kPlain);
 
-// Replaces the file atomically and syncs it. kIo if that fails: the old file is still there.
-Status SaveNodesConf(const std::filesystem::path& path, const Topology& topology);
+// Replaces the file by the text of WriteNodesConf, atomically, and syncs it. kIo if that fails: the old file is still
+// there.
+Status SaveNodesConf(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace cairn

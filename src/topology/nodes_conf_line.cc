@@ -57,8 +57,7 @@ Status ParseNamedField(std::string_view field, Node& node, NamedFields& named) {
   if (name == "shard-id") {
     node.shard_id = TRY(ParseId("shard id", value));
   } else if (name == "nodename") {
-    if (!IsHumanName(value)) return Bad("no name of a node:", value);
-    node.human_name = value;
+    if (IsHumanName(value)) node.human_name = value;  // Redis accepts more than this server writes
   } else if (name == "tcp-port") {
     named.port = TRY(ParsePort("tcp-port", value));
   } else if (name == "tls-port") {
@@ -74,7 +73,7 @@ Status ParseIpAndPorts(std::string_view text, const NamedFields& named, NodesCon
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return Bad("no port in the address:", text);
   const std::string_view ip = text.substr(0, colon);
-  if (!ip.empty() && !IsIpText(ip)) return Bad("no IP address:", ip);
+  if (!ip.empty() && !IsHost(ip)) return Bad("no IP address:", ip);
   node.ip = ip;
   std::string_view cport = text.substr(colon + 1);
   const uint16_t port = TRY(ParsePort("port", CutAt(cport, '@')));

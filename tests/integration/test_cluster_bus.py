@@ -8,11 +8,11 @@ import socket
 
 import pytest
 import redis
-from cluster_nodes import (address, await_ok, call, cluster, flags_of, info, logs, node_id, nodes_of, redis_cli,
-                           start_node)
+from cluster_nodes import (TIMEOUT_MS, address, await_ok, call, cluster, flags_of, info, logs, make_cluster, node_id,
+                           nodes_of, redis_cli, start_node)
 from harness import Server
 from redis.cluster import ClusterNode, RedisCluster
-from waiting import wait_until
+from waiting import assert_stays, wait_until
 
 
 def fill(server, count=200):
@@ -28,6 +28,11 @@ def check(server):
     text = redis_cli("check", address(server))
     assert "[OK] All nodes agree about slots configuration." in text, text
     assert "[OK] All 16384 slots covered." in text, text
+
+
+def met(server):
+    """The nodes that are not in a handshake."""
+    return [node for node, fields in nodes_of(server).items() if "handshake" not in fields[2]]
 
 
 def role(server):
@@ -223,6 +228,23 @@ def test_damaged_bytes_close_a_link():
         assert server.client().ping()
 
 
+def test_a_controller_may_give_long_names():
+    """Names of a Kubernetes service are longer than an address; the file of the nodes keeps them."""
+    with contextlib.ExitStack() as stack:
+        server = start_node(stack)
+        host = "redis-0.redis-headless.production.svc.cluster.local"
+        text = f"{node_id(server)} {host} {server.port} master - 0-16383"
+        assert call(server, "CLUSTERX", "SETNODES", text, 1) == "OK"
+        server.restart("kill9")
+        assert nodes_of(server)[node_id(server)][1].startswith(f"{host}:{server.port}@")
+        with pytest.raises(redis.ResponseError, match="Invalid cluster node host"):
+            call(server, "CLUSTERX", "SETNODES", text.replace(host, "'a b'"), 2)
+        assert call(server, "CLUSTER", "RESET") == "OK"
+        other = start_node(stack)
+        assert call(server, "CLUSTER", "MEET", "127.0.0.1", other.port) == "OK"
+        wait_until(lambda: len(met(other)) == 2, "the nodes to meet")
+
+
 def test_a_controlled_node_has_no_bus():
     """Where a controller sets the topology, the bus does not change it, until CLUSTER RESET."""
     with contextlib.ExitStack() as stack:
@@ -271,3 +293,46 @@ def test_messages_reach_subscribers_of_other_nodes():
                     assert message["channel"] != b"news"
                     events += 1
                 assert events <= server.client().dbsize()
+
+
+def test_a_replica_that_never_had_the_data_is_not_elected():
+    """Its election would replace the shard's data by nothing."""
+    with contextlib.ExitStack() as stack:
+        *masters, replica = [start_node(stack) for _ in range(4)]
+        make_cluster(masters)
+        gone = node_id(masters[0])
+        call(masters[0], "CONFIG", "SET", "requirepass", "secret")  # so that the replica's link stays down
+        call(replica, "CLUSTER", "MEET", "127.0.0.1", masters[1].port)
+        wait_until(lambda: gone in met(replica), "the nodes to meet")
+        call(replica, "CLUSTER", "REPLICATE", gone)
+        wait_until(lambda: "slave" in flags_of(masters[1], node_id(replica)), "the new role")
+        assert call(replica, "INFO", "replication").count("master_link_down_since_seconds:-1") == 1
+        masters[0].kill9()
+        wait_until(lambda: "fail" in flags_of(masters[1], gone), "the failure", timeout_s=30)
+        seconds = 4 * TIMEOUT_MS / 1000
+        assert_stays(lambda: "slave" in flags_of(replica, node_id(replica)), seconds, "the replica's role")
+
+
+def test_an_address_that_the_bus_cannot_send_is_refused():
+    with cluster("cairn", "cairn", "cairn") as servers:
+        for text in ("x" * 46, "with space", "a,b"):
+            with pytest.raises(redis.ResponseError, match="cluster-announce-ip must be"):
+                call(servers[0], "CONFIG", "SET", "cluster-announce-ip", text)
+        call(servers[0], "CONFIG", "SET", "cluster-announce-ip", "127.0.0.1")
+        servers[0].restart()
+        await_ok(servers)
+
+
+def test_a_master_that_gives_its_last_slot_away_becomes_a_replica():
+    with contextlib.ExitStack() as stack:
+        one, other = [start_node(stack, cluster_require_full_coverage=False) for _ in range(2)]
+        call(one, "CLUSTER", "MEET", "127.0.0.1", other.port)
+        wait_until(lambda: all(len(met(server)) == 2 for server in (one, other)), "the nodes to meet")
+        call(one, "CLUSTER", "ADDSLOTS", 0)
+        call(other, "CLUSTER", "ADDSLOTS", 1)
+        call(other, "CLUSTER", "SETSLOT", 0, "IMPORTING", node_id(one))
+        call(one, "CLUSTER", "SETSLOT", 0, "MIGRATING", node_id(other))
+        call(one, "CLUSTER", "SETSLOT", 0, "NODE", node_id(other))
+        wait_until(lambda: "slave" in flags_of(one, node_id(one)), "the new role")
+        call(other, "CLUSTER", "SETSLOT", 0, "NODE", node_id(other))
+        wait_until(lambda: "slave" in flags_of(other, node_id(one)), "the new role, at the other node")
