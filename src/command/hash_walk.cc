@@ -97,7 +97,8 @@ Result<std::vector<FieldPair>> ReadPairs(const Hash& hash) {
   return pairs;
 }
 
-Status ReplyDistinct(const Hash& hash, uint64_t count, Random& random, FieldReplies& replies) {
+Status ReplyDistinct(const Hash& hash, uint64_t count, CommandContext& ctx, FieldReplies& replies) {
+  Random& random = ctx.random();
   if (hash.MayHaveDue()) {  // ranks also count expired fields
     const std::vector<FieldPair> pairs = TRY(ReadPairs(hash));
     const auto chosen = SampleRanks(pairs.size(), std::min<uint64_t>(count, pairs.size()), random);
@@ -105,6 +106,7 @@ Status ReplyDistinct(const Hash& hash, uint64_t count, Random& random, FieldRepl
     for (const uint64_t rank : chosen) replies.Add(pairs[rank].field, pairs[rank].value);
     return Ok();
   }
+  TRY(ctx.txn().command().Spend(std::min(count, hash.size())));
   const auto ranks = SampleRanks(hash.size(), std::min(count, hash.size()), random);
   replies.Begin(ranks.size());
   return hash.ForEachRank(ranks, replies.with_values(),
@@ -171,7 +173,7 @@ Status HRandField(CommandContext& ctx, Args& args, Reply& reply) {
     return Ok();
   }
   if (!sample.distinct) return ReplyDraws(hash, sample, ctx, replies);
-  return ReplyDistinct(hash, sample.count, ctx.random(), replies);
+  return ReplyDistinct(hash, sample.count, ctx, replies);
 }
 
 // clang-format off

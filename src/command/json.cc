@@ -64,7 +64,8 @@ Result<Written> AddMembers(JsonDocument& document, const JsonValue& value) {
     if (document.matches().empty()) return Status::Reply("ERR array index out of range");
     return Written{};
   }
-  const std::vector<JsonMatch> parents = TRY(path.Parent().Match(document.root()));
+  const std::vector<JsonMatch> parents = TRY(document.Match(path.Parent()));
+  TRY(JsonDocument::CheckCopies(parents.size(), JsonMemory(value)));
   Written written{.all = !parents.empty()};
   for (const JsonMatch& match : parents) {
     JsonValue& parent = ValueAt(document.root(), match.location);
@@ -90,7 +91,9 @@ Result<Written> SetIn(JsonDocument& document, JsonValue value, SetIf condition) 
     if (condition == SetIf::kExists) return Written{};
     return AddMembers(document, value);
   }
-  for (const JsonLocation& location : document.TopLocations()) ValueAt(document.root(), location) = value;
+  const std::vector<JsonLocation> places = document.TopLocations();
+  TRY(JsonDocument::CheckCopies(places.size(), JsonMemory(value)));
+  for (const JsonLocation& place : places) ValueAt(document.root(), place) = value;
   return Written{true, true};
 }
 
@@ -172,6 +175,7 @@ Status JsonMerge(CommandContext& ctx, Args& args, Reply& reply) {
   for (const JsonMatch& match : document.matches()) places.push_back(match.location);
   std::sort(places.rbegin(), places.rend());
   places.erase(std::unique(places.begin(), places.end()), places.end());
+  TRY(JsonDocument::CheckCopies(places.size(), JsonMemory(patch)));
   for (const JsonLocation& place : places) {
     if (patch.Is(JsonKind::kNull) && !place.empty()) {
       RemoveAt(document.root(), place);
@@ -224,7 +228,7 @@ Status JsonMGet(CommandContext& ctx, Args& args, Reply& reply) {
     if (!opened.ok() || document.LacksLegacy()) {
       reply.Null();
     } else {
-      reply.Bulk(is_legacy ? JsonText(*document.matches()[0].value) : JsonTextOf(document.matches(), {}));
+      reply.Bulk(is_legacy ? JsonText(*document.matches()[0].value) : JsonTextOf(document.matches(), {}, reply));
     }
   }
   return Ok();

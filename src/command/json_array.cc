@@ -30,6 +30,7 @@ Status JsonArrAppend(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view path = args.Bytes();
   const JsonValue::Array values = TRY(ParseValues(args));
   TRY(document.Open(path, MissingKey::kError));
+  TRY(JsonDocument::CheckCopies(document.matches().size(), JsonMemory(values)));
   return document.EditAndReply(IsArray, kNotArray, "json.arrappend", reply, [&values](JsonValue& value, Reply& part) {
     value.array().insert(value.array().end(), values.begin(), values.end());
     part.Integer(Size(value));
@@ -45,6 +46,7 @@ Status JsonArrInsert(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(args.Check());
   const JsonValue::Array values = TRY(ParseValues(args));
   TRY(document.Open(path, MissingKey::kError));
+  TRY(JsonDocument::CheckCopies(document.matches().size(), JsonMemory(values)));
   return document.EditAndReply(IsArray, kNotArray, "json.arrinsert", reply,
                                [&](JsonValue& value, Reply& part) -> Status {
                                  const int64_t size = Size(value);

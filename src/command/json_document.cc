@@ -19,8 +19,19 @@ Status JsonDocument::Open(std::string_view path, MissingKey missing) {
   path_ = TRY(JsonPath::Parse(path));
   if (!json_.exists()) return Ok();
   root_ = TRY(json_.Read());
-  matches_ = TRY(path_.Match(root_));
+  JsonWork work = json_.work();
+  matches_ = TRY(path_.Match(root_, work));
   return Ok();
+}
+
+Result<std::vector<JsonMatch>> JsonDocument::Match(const JsonPath& path) const {
+  JsonWork work = json_.work();
+  return path.Match(root_, work);
+}
+
+Status JsonDocument::CheckCopies(size_t copies, size_t bytes) {
+  if (copies <= 1 || bytes <= Json::kMostBytes / copies) return Ok();
+  return Status::Reply("ERR the document exceeds the maximum of 512 MB");
 }
 
 std::vector<JsonLocation> JsonDocument::TopLocations() const {

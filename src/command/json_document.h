@@ -3,7 +3,8 @@
 // JsonDocument: the document of one key as commands of JSON use it: the key, a path within it, and the matches.
 //
 // A command on a JSONPath replies with an array, an element for each match; null for a match of another kind. A command
-// on a legacy path replies with the last match's element, and fails if there is none.
+// on a legacy path replies with one element, that of the first match if it reads, of the last if it edits; it fails if
+// there is none.
 //
 // Thread: that of the worker.
 #pragma once
@@ -42,6 +43,11 @@ class JsonDocument {
   const std::vector<JsonMatch>& matches() const { return matches_; }
   // Whether the path is legacy and matches nothing.
   bool LacksLegacy() const { return path_.is_legacy() && matches_.empty(); }
+
+  // The matches of another path.
+  Result<std::vector<JsonMatch>> Match(const JsonPath& path) const;
+  // Returns an error if so many copies of values of this size would exceed the largest document.
+  static Status CheckCopies(size_t copies, size_t bytes);
 
   // The locations of the matches in the order of the document, without those within another match.
   std::vector<JsonLocation> TopLocations() const;

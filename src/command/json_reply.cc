@@ -10,11 +10,11 @@ namespace {
 
 // The matches of one of several paths, as JSON.GET shows them: a value for legacy paths, an array otherwise.
 void AppendMatches(const std::vector<JsonMatch>& matches, bool is_legacy, const JsonLayout& layout, int level,
-                   std::string& out) {
+                   Reply& reply, std::string& out) {
   if (is_legacy) {
     AppendJson(*matches[0].value, layout, out, level);
   } else {
-    out += JsonTextOf(matches, layout, level);
+    out += JsonTextOf(matches, layout, reply, level);
   }
 }
 
@@ -23,19 +23,19 @@ struct PathMatches {
   std::vector<JsonMatch> matches;
 };
 
-Result<std::string> TextOfPaths(const std::vector<PathMatches>& found, bool is_legacy, const JsonLayout& layout) {
+std::string TextOfPaths(const std::vector<PathMatches>& found, bool is_legacy, const JsonLayout& layout, Reply& reply) {
   std::string out;
   if (found.size() == 1) {
-    AppendMatches(found[0].matches, is_legacy, layout, 0, out);
+    AppendMatches(found[0].matches, is_legacy, layout, 0, reply, out);
     return out;
   }
   out += '{';
-  for (size_t i = 0; i < found.size(); ++i) {
+  for (size_t i = 0; i < found.size() && reply.Fits(out.size()); ++i) {
     if (i > 0) out += ',';
     AppendJsonBreak(layout, 1, out);
     AppendJsonString(found[i].path, out);
     out.append(":").append(layout.space);
-    AppendMatches(found[i].matches, is_legacy, layout, 1, out);
+    AppendMatches(found[i].matches, is_legacy, layout, 1, reply, out);
   }
   AppendJsonBreak(layout, 0, out);
   out += '}';
@@ -72,9 +72,9 @@ Result<JsonGetOptions> ParseJsonGetOptions(Args& args, int protocol) {
   return options;
 }
 
-std::string JsonTextOf(const std::vector<JsonMatch>& matches, const JsonLayout& layout, int level) {
+std::string JsonTextOf(const std::vector<JsonMatch>& matches, const JsonLayout& layout, Reply& reply, int level) {
   std::string out = "[";
-  for (size_t i = 0; i < matches.size(); ++i) {
+  for (size_t i = 0; i < matches.size() && reply.Fits(out.size()); ++i) {
     if (i > 0) out += ',';
     AppendJsonBreak(layout, level + 1, out);
     AppendJson(*matches[i].value, layout, out, level + 1);
@@ -98,6 +98,7 @@ Status ReplyJsonGet(const Json& json, const JsonGetOptions& options, Reply& repl
     }
   }
   const JsonValue root = TRY(json.Read());
+  JsonWork work = json.work();
   std::vector<PathMatches> found;
   bool is_legacy = options.format == JsonFormat::kText;
   for (const std::string_view text : options.paths) {
@@ -105,18 +106,21 @@ Status ReplyJsonGet(const Json& json, const JsonGetOptions& options, Reply& repl
     is_legacy &= path.is_legacy();
     const bool is_known =
         std::any_of(found.begin(), found.end(), [text](const auto& each) { return each.path == text; });
-    if (options.format != JsonFormat::kText || !is_known) found.push_back({text, TRY(path.Match(root))});
+    if (options.format != JsonFormat::kText || !is_known) found.push_back({text, TRY(path.Match(root, work))});
   }
   if (options.format == JsonFormat::kText) {
     const auto is_missing = [](const PathMatches& each) { return each.matches.empty(); };
     if (is_legacy && std::any_of(found.begin(), found.end(), is_missing)) return Status::Reply(kNoJsonPath);
-    reply.Bulk(TRY(TextOfPaths(found, is_legacy, options.layout)));
+    reply.Bulk(TextOfPaths(found, is_legacy, options.layout, reply));
     return Ok();
   }
   reply.Array(found.size());
   for (const PathMatches& each : found) {
     reply.Array(each.matches.size());
-    for (const JsonMatch& match : each.matches) ReplyJsonExpanded(*match.value, options.format, reply);
+    for (const JsonMatch& match : each.matches) {
+      if (reply.is_cut()) return Ok();
+      ReplyJsonExpanded(*match.value, options.format, reply);
+    }
   }
   return Ok();
 }

@@ -31,7 +31,7 @@ Result<JsonFormat> ParseJsonFormat(Args& args, int protocol, std::string_view te
 Status ReplyJsonGet(const Json& json, const JsonGetOptions& options, Reply& reply);
 
 // The matches as the text of one array.
-std::string JsonTextOf(const std::vector<JsonMatch>& matches, const JsonLayout& layout, int level = 0);
+std::string JsonTextOf(const std::vector<JsonMatch>& matches, const JsonLayout& layout, Reply& reply, int level = 0);
 
 // JSON.RESP's form: an array and an object begin with their bracket.
 void ReplyJsonAsResp(const JsonValue& value, Reply& reply);

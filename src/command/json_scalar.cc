@@ -93,6 +93,7 @@ Status JsonStrAppend(CommandContext& ctx, Args& args, Reply& reply) {
     return Status::Reply("WRONGTYPE wrong type of path value - expected string but found " +
                          std::string(JsonKindName(suffix)));
   }
+  TRY(JsonDocument::CheckCopies(document.matches().size(), suffix.text().size()));
   return document.EditAndReply(IsString, "not a string", "json.strappend", reply,
                                [&suffix](JsonValue& value, Reply& part) {
                                  value.text() += suffix.text();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The count of SRANDMEMBER, HRANDFIELD and ZRANDMEMBER: that many distinct elements or, if negative, that many draws
+// The count of SRANDMEMBER and HRANDFIELD: that many distinct elements or, if negative, that many draws
 // with possible repetitions.
 //
 // The number of draws has no natural limit, so a count in the billions is refused when the reply gets too large,

@@ -91,6 +91,7 @@ Status SPop(CommandContext& ctx, Args& args, Reply& reply) {
     return Ok();
   }
   if (count == set.size()) return PopAll(ctx, keys, set, reply);
+  TRY(ctx.txn().command().Spend(count));
   const std::vector<uint64_t> ranks = SampleRanks(set.size(), count, ctx.random());
   reply.Set(count);
   ctx.Changed(kSetEvent, "spop", key.bytes(), count);
@@ -127,12 +128,18 @@ Status ReplyDraws(const Set& set, const SampleCount& sample, CommandContext& ctx
 }
 
 Status ReplyDistinct(const Set& set, uint64_t count, CommandContext& ctx, Reply& reply) {
-  const std::vector<uint64_t> ranks = SampleRanks(set.size(), count, ctx.random());
-  reply.Array(ranks.size());
-  return set.ForEachRank(ranks, [&reply](std::string_view member) -> Result<bool> {
+  const auto show = [&reply](std::string_view member) -> Result<bool> {
     reply.Bulk(member);
     return true;
-  });
+  };
+  if (count >= set.size()) {
+    reply.Array(set.size());
+    return set.ForEach(show);
+  }
+  TRY(ctx.txn().command().Spend(count));
+  const std::vector<uint64_t> ranks = SampleRanks(set.size(), count, ctx.random());
+  reply.Array(ranks.size());
+  return set.ForEachRank(ranks, show);
 }
 
 // SRANDMEMBER key [count]

@@ -113,7 +113,7 @@ Status TopKQuery(CommandContext& ctx, Args& args, Reply& reply) {
   Sketch sketch(ctx, args.Bytes());
   TRY(sketch.Open());
   reply.Array(args.left());
-  while (args.More()) reply.Bool(sketch.value.Contains(args.Bytes()));
+  while (args.More()) reply.Bool(TRY(sketch.value.Contains(args.Bytes())));
   return Ok();
 }
 

@@ -223,6 +223,7 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
 Status ReplyWithRepeats(CommandContext& ctx, Zset& zset, uint64_t n, const ElementsReply& elements) {
   constexpr uint64_t kBatch = 1000;
   while (n > 0) {
+    TRY(ctx.txn().command().Spend(std::min(n, kBatch)));
     std::vector<uint64_t> ranks(std::min(n, kBatch));
     for (uint64_t& rank : ranks) rank = ctx.random().Below(zset.size());
     TRY(zset.ForEachRank(ranks, elements));
@@ -236,6 +237,7 @@ Status ReplyWithRepeats(CommandContext& ctx, Zset& zset, uint64_t n, const Eleme
 Status ReplyDistinct(CommandContext& ctx, Zset& zset, uint64_t n, const ElementsReply& elements) {
   constexpr uint64_t kShareWalked = 3;  // a walk beats lookups if it returns at least every third element
   if (n >= zset.size()) return zset.ForEach(elements, /*reverse=*/true);
+  TRY(ctx.txn().command().Spend(n));
   const std::vector<uint64_t> ranks = SampleRanks(zset.size(), n, ctx.random());
   if (n * kShareWalked < zset.size()) return zset.ForEachRank(ranks, elements);
   uint64_t rank = 0;

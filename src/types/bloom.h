@@ -8,7 +8,7 @@
 //
 //   Bloom bloom(keys, key);
 //   TRY(bloom.Open());                         // WRONGTYPE if the key holds something else
-//   if (!bloom.exists()) TRY(bloom.Create(MakeBloomLink(...), options, growth));
+//   if (!bloom.exists()) TRY(bloom.Create(chain));    // a BloomChain with one link
 //   TRY(bloom.Add("item"));
 //   TRY(bloom.Save());                         // once, after the last change
 //

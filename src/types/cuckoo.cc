@@ -15,6 +15,9 @@ constexpr double kCompactedFrom = 0.10;
 // A single command stops growing a filter here, because each item of a command looks at all sub-filters. RedisBloom
 // goes on to 65,535.
 constexpr uint64_t kMostGrownFilters = 1024;
+// Of the command's work budget.
+constexpr uint64_t kFiltersPerStep = 16;
+constexpr uint64_t kIterationsPerStep = 64;
 
 }  // namespace
 
@@ -107,6 +110,7 @@ Result<bool> Cuckoo::Evict(const SubFilter& in, const CuckooHash& hash) {
 }
 
 Result<CuckooInserted> Cuckoo::Insert(std::string_view item) {
+  TRY(SpendOnItem());
   const CuckooHash hash = HashCuckooItem(item);
   for (;;) {
     SubFilter filter = Last();
@@ -118,6 +122,7 @@ Result<CuckooInserted> Cuckoo::Insert(std::string_view item) {
       }
       if (left > 1) filter = Older(filter);
     }
+    TRY(keys_.txn().command().Spend(shape_.max_iterations / kIterationsPerStep));
     if (TRY(Evict(Last(), hash))) {
       ++shape_.items;
       return CuckooInserted::kNew;
@@ -131,7 +136,10 @@ Result<CuckooInserted> Cuckoo::Insert(std::string_view item) {
   }
 }
 
+Status Cuckoo::SpendOnItem() const { return keys_.txn().command().Spend(1 + shape_.filters / kFiltersPerStep); }
+
 Result<bool> Cuckoo::Contains(std::string_view item) const {
+  TRY(SpendOnItem());
   const CuckooHash hash = HashCuckooItem(item);
   SubFilter filter = First();
   for (uint64_t i = 0; i < shape_.filters; ++i, filter = Newer(filter)) {
@@ -141,6 +149,7 @@ Result<bool> Cuckoo::Contains(std::string_view item) const {
 }
 
 Result<uint64_t> Cuckoo::Count(std::string_view item) const {
+  TRY(SpendOnItem());
   const CuckooHash hash = HashCuckooItem(item);
   uint64_t count = 0;
   SubFilter filter = First();
@@ -154,6 +163,7 @@ Result<uint64_t> Cuckoo::Count(std::string_view item) const {
 }
 
 Result<bool> Cuckoo::Delete(std::string_view item) {
+  TRY(SpendOnItem());
   const CuckooHash hash = HashCuckooItem(item);
   SubFilter filter = Last();
   for (uint64_t left = shape_.filters; left > 0; --left) {

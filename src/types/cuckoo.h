@@ -78,6 +78,8 @@ class Cuckoo {
   // `stops`: whether to leave older sub-filters alone once one cannot be emptied.
   Result<bool> CompactFrom(bool stops);
   Status SetSlot(uint64_t position, uint8_t fingerprint);
+  // Takes a look at an item from the command's work budget.
+  Status SpendOnItem() const;
 
   CuckooShape shape_;
   FilterBytes bytes_;

@@ -17,11 +17,6 @@ constexpr uint64_t kMostPageBytes = uint64_t{1} << 20;
 // More changed pages are written at once.
 constexpr size_t kMostHeldPages = 4096;
 
-std::string_view WithoutZerosAtEnd(std::string_view bytes) {
-  const size_t last = bytes.find_last_not_of('\0');
-  return last == std::string_view::npos ? std::string_view() : bytes.substr(0, last + 1);
-}
-
 // Collects ranges of bytes, in order, into parts.
 class PartBuilder {
  public:

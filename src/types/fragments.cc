@@ -18,11 +18,6 @@ constexpr uint64_t kFewFragments = 128;
 
 Status TooLong() { return Status::Corruption("fragment row: longer than the string allows"); }
 
-std::string_view WithoutZerosAtEnd(std::string_view bytes) {
-  const size_t last = bytes.find_last_not_of('\0');
-  return last == std::string_view::npos ? std::string_view() : bytes.substr(0, last + 1);
-}
-
 }  // namespace
 
 Result<Fragments::Layout> Fragments::TakeLayout(std::string_view& payload) {

@@ -23,6 +23,11 @@
 
 namespace cairn {
 
+// A row without the zero bytes at its end, which are not stored.
+inline std::string_view WithoutZerosAtEnd(std::string_view bytes) {
+  return bytes.substr(0, bytes.find_last_not_of('\0') + 1);
+}
+
 class Fragments {
  public:
   // A shorter string is never fragmented. So a fragmented one is neither an integer nor Redis's embstr.

@@ -6,6 +6,11 @@
 #include "base/assert.h"
 
 namespace cairn {
+namespace {
+
+constexpr size_t kBytesPerStep = 128;  // of a text that is parsed
+
+}  // namespace
 
 Status Json::Open() { return Open(TRY(keys_.Find(key_))); }
 
@@ -17,9 +22,15 @@ Status Json::Open(KeyEntry entry) {
 
 Result<JsonValue> Json::Read() const {
   ASSERT(exists(), "a missing key has no document");
+  TRY(keys_.txn().command().Spend(text().size() / kBytesPerStep));
   Result<JsonValue> document = ParseJson(text());
   if (!document.ok()) return Status::Corruption("json: the row is not a document");
   return document;
+}
+
+JsonWork Json::work() const {
+  const bool is_fast = keys_.txn().command().lane() == Lane::kFast;
+  return {.most_visits = is_fast ? JsonWork::kFastLaneVisits : JsonWork::kMostVisits};
 }
 
 Status Json::Write(const JsonValue& document) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "types/json_path.h"
 #include "types/json_value.h"
 #include "types/keyspace.h"
 
@@ -28,6 +29,8 @@ class Json {
   // REQUIRES: exists()
   std::string_view text() const { return entry_.payload(); }
   Result<JsonValue> Read() const;
+  // The bounds for matching paths in it.
+  JsonWork work() const;
 
   // Stores a new document; keeps the expiry of an old one.
   Status Write(const JsonValue& document);

@@ -6,19 +6,23 @@
 namespace cairn {
 namespace {
 
+constexpr size_t kBytesPerVisit = 64;        // of a text that a pattern searches
+constexpr uint64_t kVisitsOfPattern = 5000;  // as long as its compilation takes, at most
+constexpr int64_t kMostPatternBytes = 256 << 10;
+
 // The value of an operand; null if its path does not match exactly one value.
 Result<const JsonValue*> ValueOf(const JsonOperand& operand, const JsonValue& root, const JsonValue& current,
-                                 uint64_t& visits) {
+                                 JsonWork& work) {
   if (operand.kind == JsonOperand::Kind::kConstant) return &operand.constant;
   const bool is_from_root = operand.kind == JsonOperand::Kind::kFromRoot;
-  const std::vector<JsonMatch> matches = TRY(operand.path.Match(is_from_root ? root : current, visits));
+  const std::vector<JsonMatch> matches = TRY(operand.path.Match(is_from_root ? root : current, work));
   return matches.size() == 1 ? matches[0].value : nullptr;
 }
 
-Result<bool> Exists(const JsonOperand& operand, const JsonValue& root, const JsonValue& current, uint64_t& visits) {
+Result<bool> Exists(const JsonOperand& operand, const JsonValue& root, const JsonValue& current, JsonWork& work) {
   if (operand.kind == JsonOperand::Kind::kConstant) return true;
   const bool is_from_root = operand.kind == JsonOperand::Kind::kFromRoot;
-  return !TRY(operand.path.Match(is_from_root ? root : current, visits)).empty();
+  return !TRY(operand.path.Match(is_from_root ? root : current, work)).empty();
 }
 
 // Calls `holds` with two numbers or two texts; other kinds have no order.
@@ -37,14 +41,19 @@ bool AreEqual(const JsonValue& left, const JsonValue& right) {
   return left == right;
 }
 
-bool Matches(const JsonFilter& filter, const JsonValue& left, const JsonValue& right) {
+// A pattern from the document is compiled for each value.
+Result<bool> Matches(const JsonFilter& filter, const JsonValue& left, const JsonValue& right, JsonWork& work) {
   if (!left.Is(JsonKind::kString) || !right.Is(JsonKind::kString)) return false;
+  TRY(work.Visit(left.text().size() / kBytesPerVisit));
   if (filter.pattern != nullptr) return filter.pattern->ok() && RE2::PartialMatch(left.text(), *filter.pattern);
-  const RE2 pattern(right.text(), RE2::Quiet);
+  TRY(work.Visit(kVisitsOfPattern));
+  RE2::Options options(RE2::Quiet);
+  options.set_max_mem(kMostPatternBytes);
+  const RE2 pattern(right.text(), options);
   return pattern.ok() && RE2::PartialMatch(left.text(), pattern);
 }
 
-bool Compares(const JsonFilter& filter, const JsonValue& left, const JsonValue& right) {
+Result<bool> Compares(const JsonFilter& filter, const JsonValue& left, const JsonValue& right, JsonWork& work) {
   switch (filter.kind) {
     case JsonFilter::Kind::kEqual: return AreEqual(left, right);
     case JsonFilter::Kind::kUnequal: return !AreEqual(left, right);
@@ -52,27 +61,27 @@ bool Compares(const JsonFilter& filter, const JsonValue& left, const JsonValue& 
     case JsonFilter::Kind::kAtMost: return Ordered(left, right, [](const auto& a, const auto& b) { return a <= b; });
     case JsonFilter::Kind::kMore: return Ordered(left, right, [](const auto& a, const auto& b) { return a > b; });
     case JsonFilter::Kind::kAtLeast: return Ordered(left, right, [](const auto& a, const auto& b) { return a >= b; });
-    default: return Matches(filter, left, right);
+    default: return Matches(filter, left, right, work);
   }
 }
 
 }  // namespace
 
-Result<bool> FilterHolds(const JsonFilter& filter, const JsonValue& root, const JsonValue& current, uint64_t& visits) {
+Result<bool> FilterHolds(const JsonFilter& filter, const JsonValue& root, const JsonValue& current, JsonWork& work) {
   using Kind = JsonFilter::Kind;
-  if (filter.kind == Kind::kNot) return !TRY(FilterHolds(filter.parts[0], root, current, visits));
+  if (filter.kind == Kind::kNot) return !TRY(FilterHolds(filter.parts[0], root, current, work));
   if (filter.kind == Kind::kOr || filter.kind == Kind::kAnd) {
     const bool decides = filter.kind == Kind::kOr;
     for (const JsonFilter& part : filter.parts) {
-      if (TRY(FilterHolds(part, root, current, visits)) == decides) return decides;
+      if (TRY(FilterHolds(part, root, current, work)) == decides) return decides;
     }
     return !decides;
   }
-  if (filter.kind == Kind::kExists) return Exists(filter.left, root, current, visits);
-  const JsonValue* const left = TRY(ValueOf(filter.left, root, current, visits));
-  const JsonValue* const right = TRY(ValueOf(filter.right, root, current, visits));
+  if (filter.kind == Kind::kExists) return Exists(filter.left, root, current, work);
+  const JsonValue* const left = TRY(ValueOf(filter.left, root, current, work));
+  const JsonValue* const right = TRY(ValueOf(filter.right, root, current, work));
   if (left == nullptr || right == nullptr) return filter.kind == Kind::kUnequal;
-  return Compares(filter, *left, *right);
+  return Compares(filter, *left, *right, work);
 }
 
 }  // namespace cairn

@@ -41,7 +41,7 @@ struct JsonFilter {
   std::shared_ptr<const RE2> pattern;  // of kMatches with a constant
 };
 
-// Paths within the filter count the values that they visit.
-Result<bool> FilterHolds(const JsonFilter& filter, const JsonValue& root, const JsonValue& current, uint64_t& visits);
+// Returns the error of work.Visit too.
+Result<bool> FilterHolds(const JsonFilter& filter, const JsonValue& root, const JsonValue& current, JsonWork& work);
 
 }  // namespace cairn

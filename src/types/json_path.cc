@@ -8,12 +8,11 @@
 namespace cairn {
 namespace {
 
-// A path like $..[*]..[*]..[*] matches a value many times. This bounds the time and the memory of a match.
-constexpr uint64_t kMostVisits = 8'000'000;
+constexpr size_t kNamesPerVisit = 16;
 
 class Matcher {
  public:
-  Matcher(const JsonPath& path, const JsonValue& root, uint64_t& visits) : path_(path), root_(root), visits_(visits) {}
+  Matcher(const JsonPath& path, const JsonValue& root, JsonWork& work) : path_(path), root_(root), work_(work) {}
 
   Result<std::vector<JsonMatch>> Run() {
     TRY(Visit(0, root_));
@@ -23,7 +22,7 @@ class Matcher {
  private:
   // Matches the steps from `at` on at this value.
   Status Visit(size_t at, const JsonValue& value) {
-    if (++visits_ > kMostVisits) return Status::Reply("ERR the path matches too many values");
+    TRY(work_.Visit(1));
     if (at == path_.steps().size()) {
       matches_.push_back({&value, location_});
       return Ok();
@@ -40,7 +39,7 @@ class Matcher {
         return ForEachChild(value, [&](size_t i, const JsonValue& child) { return VisitChild(at, i, child); });
       case JsonStep::Kind::kFilter:
         return ForEachChild(value, [&](size_t i, const JsonValue& child) -> Status {
-          if (!TRY(FilterHolds(*step.filter, root_, child, visits_))) return Ok();
+          if (!TRY(FilterHolds(*step.filter, root_, child, work_))) return Ok();
           return VisitChild(at + 1, i, child);
         });
     }
@@ -68,6 +67,7 @@ class Matcher {
     if (!value.Is(JsonKind::kObject)) return Ok();
     const JsonValue::Object& members = value.object();
     for (const std::string& name : step.names) {
+      TRY(work_.Visit(members.size() / kNamesPerVisit));
       for (size_t i = 0; i < members.size(); ++i) {
         if (members[i].name == name) TRY(VisitChild(at + 1, i, members[i].value));
       }
@@ -102,7 +102,7 @@ class Matcher {
   const JsonValue& root_;
   JsonLocation location_;
   std::vector<JsonMatch> matches_;
-  uint64_t& visits_;
+  JsonWork& work_;
 };
 
 }  // namespace
@@ -117,13 +117,8 @@ JsonPath JsonPath::Parent() const {
   return parent;
 }
 
-Result<std::vector<JsonMatch>> JsonPath::Match(const JsonValue& root) const {
-  uint64_t visits = 0;
-  return Match(root, visits);
-}
-
-Result<std::vector<JsonMatch>> JsonPath::Match(const JsonValue& root, uint64_t& visits) const {
-  return Matcher(*this, root, visits).Run();
+Result<std::vector<JsonMatch>> JsonPath::Match(const JsonValue& root, JsonWork& work) const {
+  return Matcher(*this, root, work).Run();
 }
 
 JsonValue& ValueAt(JsonValue& root, const JsonLocation& location) {

@@ -49,6 +49,23 @@ struct JsonMatch {
   JsonLocation location;
 };
 
+// The work of a command that matches paths.
+struct JsonWork {
+  // A path like $..[*]..[*]..[*] matches a value many times. This bounds the time and the memory of a match.
+  static constexpr uint64_t kMostVisits = 8'000'000;
+  static constexpr uint64_t kFastLaneVisits = 1 << 15;
+
+  uint64_t most_visits = kMostVisits;
+  uint64_t visits = 0;  // of values and, by the score, of names and patterns
+
+  // Returns kWouldWait beyond kFastLaneVisits on the fast lane, and an error beyond kMostVisits.
+  Status Visit(uint64_t values) {
+    visits += values;
+    if (visits <= most_visits) return Ok();
+    return most_visits < kMostVisits ? Status::WouldWait() : Status::Reply("ERR the path matches too many values");
+  }
+};
+
 class JsonPath {
  public:
   static Result<JsonPath> Parse(std::string_view text);
@@ -61,10 +78,8 @@ class JsonPath {
   // The path without its last step. REQUIRES: !IsRoot()
   JsonPath Parent() const;
 
-  // Returns the matches in document order: a value before the values below it.
-  Result<std::vector<JsonMatch>> Match(const JsonValue& root) const;
-  // The same; counts the values that it visits, and returns an error when `visits` exceeds the maximum.
-  Result<std::vector<JsonMatch>> Match(const JsonValue& root, uint64_t& visits) const;
+  // Returns the matches in document order: a value before the values below it; or the error of work.Visit.
+  Result<std::vector<JsonMatch>> Match(const JsonValue& root, JsonWork& work) const;
 
  private:
   friend class JsonPathParser;

@@ -152,6 +152,24 @@ std::string JsonText(const JsonValue& value) {
   return out;
 }
 
+size_t JsonMemory(const JsonValue::Array& values) {
+  size_t bytes = 0;
+  for (const JsonValue& value : values) bytes += JsonMemory(value);
+  return bytes;
+}
+
+size_t JsonMemory(const JsonValue& value) {
+  size_t bytes = sizeof value;
+  if (value.Is(JsonKind::kString)) bytes += value.text().size();
+  if (value.Is(JsonKind::kArray)) bytes += JsonMemory(value.array());
+  if (value.Is(JsonKind::kObject)) {
+    for (const JsonMember& member : value.object()) {
+      bytes += sizeof member.name + member.name.size() + JsonMemory(member.value);
+    }
+  }
+  return bytes;
+}
+
 int JsonLevels(const JsonValue& value) {
   int most = 0;
   if (value.Is(JsonKind::kArray)) {

@@ -11,6 +11,7 @@
 // Thread: that of its user.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -76,6 +77,10 @@ std::string JsonText(const JsonValue& value);
 void AppendJsonString(std::string_view text, std::string& out);
 // Appends the line break and the indentation before an element at this level of nesting.
 void AppendJsonBreak(const JsonLayout& layout, int level, std::string& out);
+
+// About the memory of a copy.
+size_t JsonMemory(const JsonValue& value);
+size_t JsonMemory(const JsonValue::Array& values);
 
 // The levels of nesting: 0 for a scalar, 1 for an empty array.
 int JsonLevels(const JsonValue& value);

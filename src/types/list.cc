@@ -34,11 +34,12 @@ Status List::Open(KeyEntry entry) {
   }
   if (entry_.encoding() == Encoding::kPacked) {
     count_ = TRY(CutPackedList(entry_.payload(), 0, 0)).after_count;
-    return Ok();
+    return count_ > 0 ? Ok() : Status::Corruption("list: no items");
   }
   if (entry_.encoding() != Encoding::kSpread) return Status::Corruption("list: unknown encoding");
   const SpreadPayload spread = TRY(DecodeSpreadPayload(entry_.payload()));
   count_ = spread.count;
+  if (count_ == 0) return Status::Corruption("list: no items");
   chunks_ = TRY(ListChunks::Decode(keyspace_->txn(), spread.id, key_->stripe(), spread.rest));
   return Ok();
 }

@@ -17,18 +17,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "base/hash.h"
 #include "base/result.h"
 #include "types/keyspace.h"
+#include "types/member_hash.h"
 #include "types/set.h"
 
 namespace cairn {
-
-// Hashes members; lookups may use a view.
-struct MemberHash {
-  using is_transparent = void;
-  size_t operator()(std::string_view member) const { return Hash64(member); }
-};
 
 class SetBuilder {
  public:

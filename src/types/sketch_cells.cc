@@ -12,8 +12,6 @@ namespace {
 
 constexpr uint64_t kBytesOfRead = 256 * SketchCells::kPageBytes;  // of a walk
 
-std::string_view WithoutZerosAtEnd(std::string_view bytes) { return bytes.substr(0, bytes.find_last_not_of('\0') + 1); }
-
 }  // namespace
 
 SketchCells SketchCells::Create(Keyspace& keys, const Key& key, uint64_t size) {

@@ -13,6 +13,9 @@ namespace cairn {
 namespace {
 
 constexpr uint32_t kFingerprintSeed = 1919;  // RedisBloom's
+// Of the command's work budget.
+constexpr uint64_t kSlotsPerStep = 512;
+constexpr uint32_t kDrawsPerStep = 512;
 
 Status Corrupt(std::string_view what) { return Status::Corruption("top-k: " + std::string(what)); }
 
@@ -155,7 +158,7 @@ void TopK::Contend(Cell& cell, uint32_t fingerprint, uint32_t by) {
 }
 
 Result<std::optional<std::string>> TopK::Add(std::string_view item, uint32_t by) {
-  TRY(keys_.txn().command().Spend(state_.depth));
+  TRY(keys_.txn().command().Spend(state_.depth * (1 + by / kDrawsPerStep) + state_.heap.size() / kSlotsPerStep));
   const uint32_t fingerprint = Murmur32(item, kFingerprintSeed);
   uint32_t count = 0;
   for (uint64_t row = 0; row < state_.depth; ++row) {
@@ -186,10 +189,15 @@ Result<std::optional<std::string>> TopK::Add(std::string_view item, uint32_t by)
   return expelled;
 }
 
+Result<bool> TopK::Contains(std::string_view item) const {
+  TRY(keys_.txn().command().Spend(1 + state_.heap.size() / kSlotsPerStep));
+  return FindSlot(item) < state_.heap.size();
+}
+
 Result<uint32_t> TopK::Count(std::string_view item) const {
   TRY(keys_.txn().command().Spend(state_.depth));
   const uint32_t fingerprint = Murmur32(item, kFingerprintSeed);
-  const uint32_t least = Contains(item) ? state_.heap[0].count : 0;
+  const uint32_t least = TRY(Contains(item)) ? state_.heap[0].count : 0;
   uint32_t count = 0;
   for (uint64_t row = 0; row < state_.depth; ++row) {
     const Cell cell = TRY(ReadCell(OffsetOf(item, row)));

@@ -70,7 +70,7 @@ class TopK {
   // Adds an item `by` times, and returns the item that it expelled from the heap.
   Result<std::optional<std::string>> Add(std::string_view item, uint32_t by);
   // Whether the item is among the k.
-  bool Contains(std::string_view item) const { return FindSlot(item) < state_.heap.size(); }
+  Result<bool> Contains(std::string_view item) const;
   // The count of an item, whether or not it is among the k.
   Result<uint32_t> Count(std::string_view item) const;
   // The slots with a count, the highest first.

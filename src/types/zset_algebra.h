@@ -17,19 +17,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
 #include "base/result.h"
 #include "types/keyspace.h"
+#include "types/member_hash.h"
 #include "types/set.h"
 #include "types/zset.h"
 
 namespace cairn {
 
-// Hashes members, so that a view finds a string.
-struct MemberHash {
-  using is_transparent = void;
-  size_t operator()(std::string_view member) const { return Hash64(member); }
-};
 using ScoresByMember = std::unordered_map<std::string, double, MemberHash, std::equal_to<>>;
 
 // One input: a sorted set, a set, or a missing key.

@@ -20,7 +20,8 @@ void Run(std::string_view input) {
   const Result<JsonValue> again = ParseJson(text);
   ASSERT(again.ok() && JsonText(*again) == text, "the text of a document is canonical");
   if (!path.ok()) return;
-  const auto matches = path->Match(*document);
+  JsonWork work;
+  const auto matches = path->Match(*document, work);
   if (!matches.ok()) return;
   JsonValue copy = *document;
   for (const JsonMatch& match : *matches) {
