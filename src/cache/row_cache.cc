@@ -335,19 +335,19 @@ void RowCache::Erase(std::string_view tagged, uint64_t hash) {
   if (CachedRow* const row = shard.table.Find(hash, tagged)) shard.Remove(row);
 }
 
-void RowCache::EraseDead(const std::function<bool(std::string_view)>& is_dead) {
+bool RowCache::EraseDead(Pass& pass, int locks, const std::function<bool(std::string_view)>& is_dead) {
   std::vector<CachedRow*> rows;
-  for (Shard& shard : shards_) {
-    uint64_t cursor = 0;
-    for (bool more = true; more; std::this_thread::sleep_for(kGap)) {
-      const MutexLock lock(shard.mutex);
-      rows.clear();
-      more = shard.table.Next(cursor, kRowsPerLock, rows);
-      for (CachedRow* const row : rows) {
-        if (is_dead(row->tagged())) shard.Remove(row);
-      }
+  for (; locks > 0 && pass.shard < shards_.size(); --locks, std::this_thread::sleep_for(kGap)) {
+    Shard& shard = shards_[pass.shard];
+    const MutexLock lock(shard.mutex);
+    rows.clear();
+    const bool has_more = shard.table.Next(pass.cursor, kRowsPerLock, rows);
+    for (CachedRow* const row : rows) {
+      if (is_dead(row->tagged())) shard.Remove(row);
     }
+    if (!has_more) pass = {.shard = pass.shard + 1};
   }
+  return pass.shard < shards_.size();
 }
 
 void RowCache::EraseAll() {

@@ -88,8 +88,14 @@ class RowCache {
   void SetFrequency(std::string_view tagged, uint8_t frequency);
   // Removes a row that no longer exists.
   void Erase(std::string_view tagged, uint64_t hash);
-  // Removes rows that no longer exist: `is_dead` tells by the tagged key. One pass over the cache.
-  void EraseDead(const std::function<bool(std::string_view)>& is_dead);
+  // How far a pass over the cache has come.
+  struct Pass {
+    size_t shard = 0;
+    uint64_t cursor = 0;
+  };
+  // Removes rows that no longer exist: `is_dead` tells by the tagged key. Goes on with the pass for so many short holds
+  // of a shard's lock, of about a thousand rows each; returns whether the pass has to go on.
+  bool EraseDead(Pass& pass, int locks, const std::function<bool(std::string_view)>& is_dead);
 
   // Empties the cache; pinned rows are freed when they are released.
   void EraseAll();

@@ -12,7 +12,7 @@
 //                                       raw       the string's bytes
 //                                       integer   varint, zigzag
 //                                       packed    encoding/packed.h
-//                                       integers  encoding/packed.h, a sorted set of integers
+//                                       integers  encoding/packed.h, the integers of a set, ascending
 //                                       spread    id:varint count:varint, then what the type adds
 //
 // "grown": the value exceeds, or once exceeded, a limit of Redis's small encoding, and OBJECT ENCODING returns Redis's

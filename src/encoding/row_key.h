@@ -8,7 +8,7 @@
 //              id:u64 seq:u64 (ordered i64)                           list chunk
 //   scores     id:u64 score:u64 (ordered double) member               nothing
 //   owners     id:u64                                                 the key row that owns collection id
-//   expiries   when_ms:u64, then the whole key row                    nothing
+//   expiries   when_ms:u64, then the whole key row                    nothing, or 01 (kExpiresOneRow)
 //   meta       a name                                                 depends on the name
 //
 // All integers big-endian. slot is KeySlot(key) and hash RowHash(key or member) (base/hash.h). A keyspace is the number

@@ -5,6 +5,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/rate_limiter.h>
 #include <rocksdb/utilities/backup_engine.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -20,6 +22,7 @@
 #include "base/thread.h"
 #include "storage/disk_reserve.h"
 #include "storage/engine.h"
+#include "storage/file_names.h"
 #include "storage/flush_nudge.h"
 
 namespace cairn {
@@ -85,7 +88,7 @@ Result<std::unique_ptr<rocksdb::BackupEngineReadOnly>> OpenToRead(const std::str
 }
 
 // Makes the files of a folder durable.
-Status SyncFolder(const std::string& path) {
+Status SyncFileSystem(const std::string& path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool synced = folder >= 0 && syncfs(folder) == 0;
   const int error = errno;
@@ -93,12 +96,45 @@ Status SyncFolder(const std::string& path) {
   return synced ? Ok() : Status::Io("cannot sync " + path + ": " + std::strerror(error));
 }
 
+// Describes the target of a restore, if there is one. The restored folder replaces it, so it must be empty, and not the
+// root of a file system.
+Result<std::optional<struct stat>> CheckTarget(const std::string& target) {
+  struct stat about {};
+  struct stat parent {};
+  if (stat(target.c_str(), &about) != 0) {
+    if (errno == ENOENT) return std::optional<struct stat>();
+    return Status::Io(target + ": " + std::strerror(errno));
+  }
+  std::error_code error;
+  if (!S_ISDIR(about.st_mode)) return Status::Io(target + " is not a directory");
+  const bool is_empty = std::filesystem::is_empty(target, error);
+  if (!is_empty) return Status::Io(target + (error ? ": " + error.message() : " is not empty"));
+  if (stat((target + "/..").c_str(), &parent) == 0 && parent.st_dev != about.st_dev) {
+    return Status::Io(target + " is a mount point; name a directory in it");
+  }
+  return std::optional(about);
+}
+
+// Gives the folder and its files the owner of the target that they replace, and the folder its permissions.
+Status TakeOwner(const std::string& folder, const struct stat& target) {
+  const auto failed = [&] { return Status::Io("cannot give " + folder + " its owner: " + std::strerror(errno)); };
+  if (chmod(folder.c_str(), target.st_mode & 07777) != 0) return failed();
+  if (target.st_uid == geteuid() && target.st_gid == getegid()) return Ok();
+  if (lchown(folder.c_str(), target.st_uid, target.st_gid) != 0) return failed();
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (lchown(entry.path().c_str(), target.st_uid, target.st_gid) != 0) return failed();
+  }
+  return Ok();
+}
+
 }  // namespace
 
 Result<std::vector<BackupEntry>> ListBackups(const std::string& dir) {
   std::vector<BackupEntry> entries;
   std::error_code error;
-  if (!std::filesystem::exists(dir + "/meta", error)) return entries;
+  const bool has_any = std::filesystem::exists(dir + "/meta", error);
+  if (error) return Status::Io(dir + ": " + error.message());
+  if (!has_any) return entries;
   const auto engine = TRY(OpenToRead(dir));
   std::vector<rocksdb::BackupInfo> backups;
   engine->GetBackupInfo(&backups);
@@ -113,19 +149,19 @@ Status VerifyBackup(const std::string& dir, uint32_t id) {
   return FromRocksDb(engine->VerifyBackup(id, true));
 }
 
-Status RestoreBackup(const std::string& dir, uint32_t id, const std::string& target) {
-  std::error_code error;
-  if (std::filesystem::exists(target, error) && !std::filesystem::is_empty(target, error)) {
-    return Status::Io(target + " is not empty");
-  }
+Status RestoreBackup(const std::string& dir, uint32_t id, const std::string& given_target) {
+  const std::string target = TrimSlashes(given_target);
+  const std::optional<struct stat> before = TRY(CheckTarget(target));
   const auto engine = TRY(OpenToRead(dir));
   const std::string folder = target + ".restoring";
   RemoveFolder(folder);
   TRY(FromRocksDb(engine->RestoreDBFromBackup(id, folder, folder)));
-  TRY(SyncFolder(folder));
+  if (before) TRY(TakeOwner(folder, *before));
+  TRY(SyncFileSystem(folder));
+  std::error_code error;
   std::filesystem::rename(folder, target, error);
   if (error) return Status::Io("cannot rename " + folder + ": " + error.message());
-  return SyncFolder(target);
+  return SyncFileSystem(target);
 }
 
 Status Backups::Claim() {

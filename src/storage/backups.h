@@ -37,8 +37,9 @@ struct BackupEntry {
 Result<std::vector<BackupEntry>> ListBackups(const std::string& dir);
 // Reads all files of a backup and compares their checksums. kCorruption or kIo names the file. Waits.
 Status VerifyBackup(const std::string& dir, uint32_t id);
-// Copies a backup into `target`, which must be missing or empty, and compares the checksums. After an error or kill -9
-// `target` is as before; a folder `target`.restoring may be left, which the next call replaces. Waits.
+// Copies a backup into `target`, which must be missing or empty, and compares the checksums. An empty `target` keeps
+// its owner and permissions, and its files get the same owner. After an error or kill -9 `target` is as before; a
+// folder `target`.restoring may be left, which the next call replaces. Waits.
 Status RestoreBackup(const std::string& dir, uint32_t id, const std::string& target);
 
 // The backup that runs or ran last.

@@ -4,22 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <string>
+
+#include "base/cgroup.h"
 
 namespace cairn {
 namespace {
 
 constexpr uint64_t kMegabyte = 1ull << 20;
-
-uint64_t CgroupLimit() {
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream file(path);
-    uint64_t bytes;
-    if (file >> bytes) return bytes;  // "max" does not read as a number
-  }
-  return UINT64_MAX;
-}
 
 }  // namespace
 
@@ -41,7 +32,8 @@ Budget Budget::Of(uint64_t total) {
 uint64_t DefaultMemoryBudget() {
   const uint64_t machine =
       static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
-  return std::max(std::min(machine, CgroupLimit()) / 10 * 4, 64 * kMegabyte);
+  const uint64_t limit = ReadCgroupMemoryLimit(getpid()).value_or(machine);
+  return std::max(std::min(machine, limit) / 10 * 4, 64 * kMegabyte);
 }
 
 }  // namespace cairn

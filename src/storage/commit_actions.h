@@ -28,8 +28,7 @@ class CommitActions {
   void PutNote(std::string_view name, std::string value) { notes_[std::string(name)] = std::move(value); }
   // A key got this expiry: the expiry worker must wake up in time for it.
   void NoteExpiry(int64_t expire_ms) { earliest_expiry_ms_ = std::min(earliest_expiry_ms_, expire_ms); }
-  // The collection has lost its key. Its rows can be freed after the commit. This is a hint: a collection that turns
-  // out to be alive only loses its place in the cache.
+  // The collection has lost its key. Its rows can be freed after the commit, unless it turns out to be alive.
   void NoteDeadCollection(CollectionId id) { dead_collections_.push_back(id); }
   // A change of something in memory other than rows. The transaction itself sees `pending` from now on; `adopt` makes
   // it visible to all others at the commit, while the stripes are still held. A second call replaces the first.

@@ -38,7 +38,7 @@ class Store;
 enum class CommitMode : unsigned char {
   kNoWait,  // kWouldWait instead of waiting for a write stall; the transaction stays as it was
   kWait,
-  kNoLog,  // waits, and does not write the log: a crash before the next Store::Flush may lose it
+  kNoLog,  // waits, and does not write the log: a crash before the next Engine::Flush may lose it
 };
 
 class CommitBatch {

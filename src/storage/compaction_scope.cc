@@ -31,6 +31,15 @@ using IsWanted = std::function<bool(const KeyRowParts&)>;
 std::string RowText(const RowKey& row) { return std::string(row.row()); }
 
 // The runs of ids that no unwanted key owns, in the mode's engine.
+// The last one of kMostRuns runs grows instead.
+void AddRun(std::vector<IdRun>& runs, CollectionId first, CollectionId last) {
+  if (runs.size() < kMostRuns) {
+    runs.emplace_back(first, last);
+  } else {
+    runs.back().second = last;
+  }
+}
+
 Result<std::vector<IdRun>> FindRuns(Store& store, StorageMode mode, const IsWanted& is_wanted) {
   rocksdb::ReadOptions options;
   options.fill_cache = false;
@@ -50,12 +59,11 @@ Result<std::vector<IdRun>> FindRuns(Store& store, StorageMode mode, const IsWant
       is_open = true;
       continue;
     }
-    if (std::exchange(is_open, false)) runs.emplace_back(first, id - 1);
+    if (std::exchange(is_open, false)) AddRun(runs, first, id - 1);
     first = id + 1;
   }
   TRY(FromRocksDb(owners->status()));
-  if (is_open) runs.emplace_back(first, CollectionIn(mode, kCollectionsEnd) - 1);
-  if (runs.size() > kMostRuns) runs = {{runs.front().first, runs.back().second}};
+  if (is_open) AddRun(runs, first, CollectionIn(mode, kCollectionsEnd) - 1);
   return runs;
 }
 

@@ -85,17 +85,15 @@ void Cursor::Read(Step step) {
 
 void Cursor::CollectOwnRows(const RowKey& lower, const RowKey& upper) {
   const auto collect = [&](const Overlay& overlay, bool hidden_by_own) {
-    for (const Overlay::Entry& entry : overlay.entries()) {
-      if (entry.state == Overlay::State::kNothing || entry.tagged < lower.tagged() || entry.tagged >= upper.tagged()) {
-        continue;
-      }
-      if (IsInMemory(lower.space(), entry.row()) != IsInMemory(lower.space(), lower.row())) continue;
+    overlay.VisitRange(lower.tagged(), upper.tagged(), [&](const Overlay::Entry& entry) {
+      if (entry.state == Overlay::State::kNothing) return;
+      if (IsInMemory(lower.space(), entry.row()) != IsInMemory(lower.space(), lower.row())) return;
       if (hidden_by_own) {
         const Overlay::Entry* own = txn_->overlay_.Find(entry.tagged, entry.hash);
-        if (own != nullptr && own->state != Overlay::State::kNothing) continue;
+        if (own != nullptr && own->state != Overlay::State::kNothing) return;
       }
       own_.push_back({entry.row(), entry.value, entry.state == Overlay::State::kDeleted});
-    }
+    });
   };
   collect(txn_->overlay_, false);
   if (txn_->SharesWithPredecessor(lower.stripe())) collect(txn_->predecessor_->overlay_, true);

@@ -120,8 +120,10 @@ void DatabaseChanges::DropCommand() {
 
 void DatabaseChanges::Apply() {
   if (!keyspaces_.empty()) {
+    const std::vector<KeyspaceId> before = table_.keyspaces();
     table_.Adopt(keyspaces_);
-    store_.lazy_free().AddFlush(empty_below_);
+    const auto is_gone = [this](KeyspaceId id) { return std::ranges::find(keyspaces_, id) == keyspaces_.end(); };
+    if (std::ranges::any_of(before, is_gone)) store_.lazy_free().AddFlush(empty_below_);  // not after SWAPDB
   }
   for (const KeyCountDelta& count : counts_) {
     Add(committed_, count.keyspace, count.delta);

@@ -37,6 +37,9 @@ class DatabaseChanges {
   bool Has(KeyspaceId keyspace) const;
   // Keys in `keyspace`: exact, with expired keys and own uncommitted changes.
   int64_t KeyCount(KeyspaceId keyspace) const;
+  // Whether the tick before this one, which is being committed, has added or removed keys. KeyCount does not have them,
+  // but reads do.
+  bool lacks_counts() const { return predecessor_ != nullptr && !predecessor_->counts_.empty(); }
   void AddKeys(KeyspaceId keyspace, int64_t delta) { Add(command_counts_, keyspace, delta); }
 
   // ---- REQUIRES: all stripes are held
@@ -53,6 +56,7 @@ class DatabaseChanges {
   bool used_synced() const { return used_synced_; }
 
   // ---- storage/ calls these
+  void set_predecessor(const DatabaseChanges* first) { predecessor_ = first; }
   void ReadFrom(const StoreSnapshot* snapshot) { snapshot_ = snapshot; }
   void BeginCommand();
   // Called when the command has got its stripes. If it has not asked for a keyspace yet, earlier changes of the
@@ -84,6 +88,7 @@ class DatabaseChanges {
 
   Store& store_;
   DatabaseTable& table_;
+  const DatabaseChanges* predecessor_ = nullptr;
   const StoreSnapshot* snapshot_ = nullptr;
   std::vector<KeyspaceId> keyspaces_;
   std::vector<KeyCountDelta> counts_;

@@ -5,6 +5,8 @@
 #include <rocksdb/db.h>
 #include <rocksdb/experimental.h>
 
+#include <algorithm>
+
 #include "encoding/varint.h"
 #include "storage/overlay.h"
 #include "storage/slice.h"
@@ -20,6 +22,8 @@ constexpr uint64_t kRowsWorthCompacting = 10000;
 // Rows per run, about ten milliseconds. Each collection also costs a look at its owner row.
 constexpr uint64_t kRowsPerRun = 16384;
 constexpr uint64_t kRowsOfLook = 4;
+// Parts of the key cache per run, about ten milliseconds too.
+constexpr int kLocksPerRun = 100;
 
 // Whether a row of the key cache belongs to a dropped keyspace or to a collection below `empty_below`.
 bool IsDead(Store& store, std::string_view tagged, CollectionId empty_below) {
@@ -75,7 +79,12 @@ Status LazyFree::Run(Store& store) {
     flushed = std::exchange(flushed_, false);
     empty_below = std::exchange(empty_below_, 0);
   }
-  if (flushed) TRY(FreeKeyspaces(store, empty_below));
+  if (flushed) {
+    cache_pass_.emplace();
+    cache_empty_below_ = std::max(cache_empty_below_, empty_below);
+    TRY(DropDeadFiles(store, empty_below));
+  }
+  if (cache_pass_) EraseDeadRows(store);
   Status status;
   for (uint64_t rows_left = kRowsPerRun; status.ok() && rows_left > 0 && BeginNext();) {
     bool is_done = true;
@@ -145,8 +154,15 @@ Status LazyFree::SuggestCompaction(Store& store, CollectionId id) {
   return Ok();
 }
 
-Status LazyFree::FreeKeyspaces(Store& store, CollectionId empty_below) {
-  store.cache().EraseDead([&](std::string_view tagged) { return IsDead(store, tagged, empty_below); });
+void LazyFree::EraseDeadRows(Store& store) {
+  const CollectionId empty_below = cache_empty_below_;
+  const auto is_dead = [&](std::string_view tagged) { return IsDead(store, tagged, empty_below); };
+  if (store.cache().EraseDead(*cache_pass_, kLocksPerRun, is_dead)) return;
+  cache_pass_.reset();
+  cache_empty_below_ = 0;
+}
+
+Status LazyFree::DropDeadFiles(Store& store, CollectionId empty_below) {
   const KeyspaceId oldest = store.databases().Oldest();
   // A power loss may take a flush that is not synced, and the files would be missing then.
   TRY(store.log().Sync());

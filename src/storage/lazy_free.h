@@ -16,6 +16,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "cache/row_cache.h"
 #include "encoding/row_key.h"
 
 namespace cairn {
@@ -29,7 +30,8 @@ class LazyFree {
   // Keyspaces were dropped. `empty_below` is not 0 if no database had a key left: every collection below it is dead.
   void AddFlush(CollectionId empty_below);
 
-  // Frees what was added so far, up to about ten thousand rows of collections.
+  // Frees a part of what was added so far: up to 16,384 rows of collections, and after AddFlush the files that have
+  // only dead rows and the dead rows of a part of the key cache.
   Status Run(Store& store);
 
   // While a hold lasts, no row that was alive at its start is deleted from disk (StoreSnapshot). A hold first waits
@@ -60,11 +62,14 @@ class LazyFree {
   // Subtracts the visited rows from `rows_left`; sets `is_done` if the collection has no more.
   Status FreeRows(Store& store, uint64_t& rows_left, bool& is_done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
   Status SuggestCompaction(Store& store, CollectionId id);
-  Status FreeKeyspaces(Store& store, CollectionId empty_below);
+  Status DropDeadFiles(Store& store, CollectionId empty_below);
+  void EraseDeadRows(Store& store) ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
 
   Mutex work_mutex_;  // held while Run works
   Mutex mutex_ ABSL_ACQUIRED_AFTER(work_mutex_);
   std::optional<Walk> walk_ ABSL_GUARDED_BY(work_mutex_);
+  std::optional<RowCache::Pass> cache_pass_ ABSL_GUARDED_BY(work_mutex_);  // after AddFlush
+  CollectionId cache_empty_below_ ABSL_GUARDED_BY(work_mutex_) = 0;        // for cache_pass_
   std::deque<CollectionId> collections_ ABSL_GUARDED_BY(mutex_);
   CollectionId empty_below_ ABSL_GUARDED_BY(mutex_) = 0;
   bool flushed_ ABSL_GUARDED_BY(mutex_) = false;

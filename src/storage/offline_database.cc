@@ -15,8 +15,10 @@
 #include <cstdarg>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
+#include "base/number.h"
 #include "base/words.h"
 #include "encoding/varint.h"
 #include "storage/concatenated_rows.h"
@@ -32,6 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMemory = 64ull << 20;
+constexpr std::string_view kManifestStart = "MANIFEST-";
 constexpr int kOpenTables = 128;
 constexpr size_t kReadaheadBytes = 256 * 1024;
 
@@ -129,9 +132,14 @@ std::string NumberOfFile(const std::string& name) { return name.substr(name.find
 // Names the newest manifest in CURRENT.
 Status RepairCurrent(const std::string& copy) {
   std::string newest;
+  uint64_t newest_number = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(copy)) {
     const std::string name = entry.path().filename();
-    if (name.starts_with("MANIFEST-") && name > newest) newest = name;
+    if (!name.starts_with(kManifestStart)) continue;
+    const auto number = ParseUint64(std::string_view(name).substr(kManifestStart.size()));
+    if (!number || *number < newest_number) continue;
+    newest = name;
+    newest_number = *number;
   }
   if (newest.empty()) return Status::Io("there is no MANIFEST");
   std::error_code error;

@@ -83,6 +83,7 @@ std::string_view Overlay::Copy(std::string_view bytes, std::string_view rest) {
 
 void Overlay::Clear() {
   entries_.clear();
+  sorted_.clear();
   undo_.clear();
   if (table_.size() > kKeptTableSize) {
     std::vector<uint32_t>().swap(table_);  // `= {}` would keep the memory

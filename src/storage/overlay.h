@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "encoding/row_key.h"
 
 namespace cairn {
@@ -52,6 +53,20 @@ class Overlay {
 
   // In the order in which rows were first written; callers skip entries in state kNothing.
   const std::vector<Entry>& entries() const { return entries_; }
+  // Calls visit(entry) for the entries from `lower` (a tagged row) to below `upper`, in any order.
+  template <typename Visit>
+  void VisitRange(std::string_view lower, std::string_view upper, Visit visit) const {
+    if (entries_.size() <= kFewEntries) {
+      for (const Entry& entry : entries_) {
+        if (entry.tagged >= lower && entry.tagged < upper) visit(entry);
+      }
+      return;
+    }
+    for (; sorted_.size() < entries_.size();) sorted_.emplace(entries_[sorted_.size()].tagged, sorted_.size());
+    for (auto at = sorted_.lower_bound(lower); at != sorted_.end() && at->first < upper; ++at) {
+      visit(entries_[at->second]);
+    }
+  }
   // The entry's value is at another place from now on, which outlives the tick. Views of the old place stay valid.
   void MoveValue(size_t entry, std::string_view place) { entries_[entry].value = place; }
   void Clear();
@@ -63,6 +78,7 @@ class Overlay {
     std::string_view value;
   };
   static constexpr uint32_t kEmpty = ~0u;
+  static constexpr size_t kFewEntries = 256;  // a cursor looks at all of them
 
   Entry* FindMutable(std::string_view tagged, uint64_t hash);
   void GrowTable();
@@ -71,6 +87,8 @@ class Overlay {
   std::vector<Entry> entries_;
   std::vector<uint32_t> table_;  // open addressing, linear probing; a power of two in size
   std::vector<Undo> undo_;
+  // The entries by their rows, extended when a cursor needs it. Thread: that of its transaction or of its successor.
+  mutable absl::btree_map<std::string_view, size_t> sorted_;
   struct Block {
     std::unique_ptr<char[]> bytes;
     size_t size;

@@ -6,6 +6,11 @@
 #include "base/assert.h"
 
 namespace cairn {
+namespace {
+
+constexpr uint64_t kMostMergedRows = 1 << 16;
+
+}  // namespace
 
 RankIndex::RankIndex(uint64_t total, Weights weights) : weights_(weights), count_(total) {
   Block block{.count = total, .leaves = {}};
@@ -165,6 +170,29 @@ void RankIndex::Trim(size_t bytes) {
   }
 }
 
+void RankIndex::Coarsen(size_t bytes) {
+  for (size_t step = 0; step < blocks_.size() && bytes_ > bytes; ++step) {
+    trim_hand_ = (trim_hand_ + 1) % blocks_.size();
+    MergePairs(blocks_[trim_hand_]);
+  }
+}
+
+void RankIndex::MergePairs(Block& block) {
+  std::vector<Leaf> merged;
+  bool takes_next = false;
+  for (Leaf& leaf : block.leaves) {
+    if (takes_next && !leaf.resident && merged.back().count + leaf.count <= kMostMergedRows) {
+      bytes_ -= BytesOf(leaf);
+      merged.back().count += leaf.count;
+      takes_next = false;
+      continue;
+    }
+    takes_next = !leaf.resident;
+    merged.push_back(std::move(leaf));
+  }
+  block.leaves = std::move(merged);
+}
+
 RankIndexes::RankIndexes(Stripes& stripes, size_t capacity_bytes)
     : stripes_(stripes), by_stripe_(std::make_unique<std::vector<Slot>[]>(kStripeCount)), capacity_(capacity_bytes) {}
 
@@ -231,7 +259,9 @@ void RankIndexes::Charge(int64_t bytes, RankIndex& index, const Transaction* own
   const int64_t over = bytes_.load(std::memory_order_relaxed) - capacity;
   const size_t before = index.bytes();
   const auto target = static_cast<int64_t>(before) - over - capacity / 8;
-  index.Trim(target > 0 ? static_cast<size_t>(target) : 0);
+  const size_t most = target > 0 ? static_cast<size_t>(target) : 0;
+  index.Trim(most);
+  if (index.is_divisible() && index.bytes() > most) index.Coarsen(most);
   bytes_.fetch_sub(static_cast<int64_t>(before - index.bytes()), std::memory_order_relaxed);
 }
 

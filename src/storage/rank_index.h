@@ -57,6 +57,8 @@ class RankIndex {
 
   uint64_t count() const { return count_; }
   size_t bytes() const { return bytes_; }
+  // Whether its leaves are read and divided when they are asked for.
+  bool is_divisible() const { return weights_ == Weights::kOne; }
 
   Place FindRow(std::string_view suffix) const;
   Place FindRank(uint64_t rank) const;  // REQUIRES: rank < count()
@@ -77,6 +79,9 @@ class RankIndex {
   void Replace(const Place& place, std::vector<Leaf> leaves);
   // Drops rows of resident leaves, but not counts, until bytes() is at most `bytes` or no leaf is resident.
   void Trim(size_t bytes);
+  // Merges leaves that are not resident, two and two, until bytes() is at most `bytes` or all were tried. The rows of a
+  // merged leaf are counted again when it is asked for. REQUIRES: the weights are kOne.
+  void Coarsen(size_t bytes);
 
  private:
   struct Block {
@@ -90,6 +95,7 @@ class RankIndex {
   static size_t BytesOf(const Leaf& leaf);
   void SplitLeaf(const Place& place);
   void SplitBlock(size_t block);
+  void MergePairs(Block& block);
   // Merges neighbouring empty leaves into one. REQUIRES: the leaf is empty.
   void MergeEmpty(const Place& place);
   // Drops the leaf and extends the one before it. REQUIRES: the leaf is empty and not the first.
@@ -119,7 +125,7 @@ class RankIndexes {
   void DropAll(uint32_t stripe);
 
   // Counts a change in the size of an index. Above the capacity it frees memory: rows and then whole indexes of other,
-  // free stripes, at last rows of `index`. REQUIRES: `owner` holds the stripe of `index`.
+  // free stripes, at last rows and leaves of `index`. REQUIRES: `owner` holds the stripe of `index`.
   void Charge(int64_t bytes, RankIndex& index, const Transaction* owner);
 
   size_t bytes() const { return static_cast<size_t>(std::max<int64_t>(bytes_.load(std::memory_order_relaxed), 0)); }
@@ -128,6 +134,7 @@ class RankIndexes {
     const size_t capacity = capacity_.load(std::memory_order_relaxed);
     return capacity - std::min(capacity, bytes());
   }
+  size_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
   void SetCapacity(size_t bytes) { capacity_.store(bytes, std::memory_order_relaxed); }
 
  private:

@@ -151,17 +151,27 @@ class Refiner {
     return Ok();
   }
 
+  // The leaves of a collection far beyond the memory would need too much of it, although no row is resident. So they
+  // get more rows, and are cut again when they are asked for.
+  uint64_t RowsOfLeaf(uint64_t count) const {
+    constexpr size_t kLeafBytes = sizeof(Leaf) + 24;  // with a bound
+    constexpr size_t kPart = 4;                       // of the capacity, as its divisor
+    const uint64_t most_leaves = std::max<uint64_t>(txn_.store().rank_indexes().capacity() / kPart / kLeafBytes, 1);
+    return std::max<uint64_t>(RankIndex::kLeafRows, count / most_leaves);
+  }
+
   // Counts the whole leaf in one pass; afterwards every part of it is found in O(log n). As many rows as there is room
   // for stay resident.
   Status CutAll(const Place& place) {
-    size_t room = txn_.store().rank_indexes().room();
+    const uint64_t leaf_rows = RowsOfLeaf(index_.At(place).count);
+    size_t room = leaf_rows == RankIndex::kLeafRows ? txn_.store().rank_indexes().room() : 0;
     std::vector<Leaf> leaves;
     leaves.push_back(Leaf{index_.At(place).first, 0, room > 0, {}});
     uint64_t count = 0;
     Cursor cursor = Rows(place, Direction::kForward);
     for (; cursor.Valid(); cursor.Next(), ++count) {
       const std::string_view row = cursor.row().substr(8);
-      if (leaves.back().count == RankIndex::kLeafRows) {
+      if (leaves.back().count == leaf_rows) {
         leaves.back().rows.Shrink();
         room -= std::min(room, leaves.back().rows.bytes() + sizeof(Leaf));
         leaves.push_back(Leaf{std::string(row), 0, room > 0, {}});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <thread>
 
 #include "storage/batch.h"
@@ -55,6 +56,7 @@ void Transaction::OnLocked() {
 void Transaction::SetPredecessor(const Transaction* first) {
   ASSERT(first == nullptr || (overlay_.empty() && !stripes_.has_locked()), "a tick follows from its beginning");
   predecessor_ = first;
+  databases_.set_predecessor(first == nullptr ? nullptr : &first->databases_);
 }
 
 Status Transaction::Lock(std::span<const uint32_t> stripes) {
@@ -222,7 +224,11 @@ void Transaction::Admit(const RowKey& row, uint64_t hash, std::string_view value
   if (!holds && !store_.stripes().TryLock(stripe, this)) return;
   if (reads_.StillHolds(stripe)) {
     const int64_t used_s = access == Access::kUse ? command_.now_s() : RowCache::kUnknownUse;
-    store_.cache().Insert(row.tagged(), hash, value, used_s);
+    try {
+      store_.cache().Insert(row.tagged(), hash, value, used_s);
+    } catch (const std::bad_alloc&) {
+      // The row is read again when it is needed. The stripe must not stay locked.
+    }
   }
   if (!holds) store_.stripes().Unlock(stripe, this);
 }

@@ -292,10 +292,14 @@ TEST(RowCache, ErasesDeadRowsWhileItGrows) {
   int next = 0;
   for (; next < 50000; ++next) Put(cache, RowName(next), "v");
   int asked = 0;
-  cache.EraseDead([&](std::string_view tagged) {
+  const auto is_dead = [&](std::string_view tagged) {
     ++asked;
     return tagged.back() == '7';
-  });
+  };
+  RowCache::Pass pass;
+  int steps = 1;
+  while (cache.EraseDead(pass, 3, is_dead)) ++steps;
+  EXPECT_GT(steps, 10);
   EXPECT_EQ(asked, 50000);
   for (int row = 0; row < next; ++row) EXPECT_EQ(Has(cache, RowName(row)), row % 10 != 7) << row;
 }

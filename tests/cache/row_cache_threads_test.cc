@@ -68,7 +68,8 @@ TEST(RowCacheThreads, APinnedValueNeverChanges) {
   }
   std::thread other([&] {
     for (int round = 0; !over; ++round) {
-      cache.EraseDead([](std::string_view tagged) { return tagged.ends_with("77"); });
+      RowCache::Pass pass;
+      while (cache.EraseDead(pass, 100, [](std::string_view tagged) { return tagged.ends_with("77"); })) continue;
       cache.SetCapacity(round % 2 == 0 ? kCapacity / 2 : kCapacity);
       if (round % 64 == 0) cache.EraseAll();
       EXPECT_LE(cache.usage(), 2 * kCapacity);

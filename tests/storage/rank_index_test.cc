@@ -143,6 +143,28 @@ RankIndex& Fill(Stripes& stripes, RankIndexes& indexes, uint32_t stripe, uint64_
   return index;
 }
 
+// Leaves of which only the counts are known need memory too.
+TEST(RankIndex, MergesLeavesWhoseRowsAreNotResident) {
+  constexpr uint64_t kRows = 20000;
+  RankIndex index(0);
+  for (uint64_t i = 0; i < kRows; ++i) index.Add(RowOf(i));
+  index.Trim(0);
+  const size_t leaves = CountLeaves(index);
+  const size_t bytes = index.bytes();
+  index.Coarsen(bytes);
+  EXPECT_EQ(CountLeaves(index), leaves);
+  for (int round = 0; round < 3; ++round) index.Coarsen(0);
+  EXPECT_LT(CountLeaves(index), leaves / 6);
+  EXPECT_LT(index.bytes(), bytes / 6);
+  EXPECT_EQ(index.count(), kRows);
+  for (uint64_t i = 0; i < kRows; i += 7) {
+    const RankIndex::Place by_row = index.FindRow(RowOf(i));
+    const RankIndex::Place by_rank = index.FindRank(i);
+    ASSERT_EQ(by_row.before, by_rank.before);
+    ASSERT_TRUE(by_row.before <= i && i < by_row.before + index.At(by_row).count) << i;
+  }
+}
+
 // A pass over ten million rows costs more than reading a leaf again.
 TEST(RankIndexes, DropTheRowsOfOthersBeforeTheirCounts) {
   constexpr uint64_t kRows = 5000;
