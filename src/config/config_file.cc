@@ -19,8 +19,6 @@
 namespace cairn {
 namespace {
 
-constexpr int kMaxIncludeDepth = 16;
-
 Status Fail(std::string text) { return Status::Error(Code::kIo, std::move(text)); }
 
 // The number of single-character edits that turn one word into the other.
@@ -84,18 +82,6 @@ Status LoadFile(const std::string& path, Config& config, int depth) {
   return LoadText(text.str(), path, config, depth);
 }
 
-// Returns the files that match the pattern, in order; without wildcards, the path itself.
-std::vector<std::string> ExpandInclude(const std::string& pattern) {
-  if (pattern.find_first_of("*?[") == pattern.npos) return {pattern};
-  std::vector<std::string> paths;
-  glob_t found{};
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
-  globfree(&found);
-  return paths;
-}
-
 Status LoadInclude(const std::string& origin, std::span<const std::string> words, Config& config, int depth) {
   if (words.size() != 2) return Fail(origin + ": include takes one path");
   if (depth >= kMaxIncludeDepth) return Fail(origin + ": files include each other more than 16 deep");
@@ -126,6 +112,17 @@ Status LoadText(const std::string& text, const std::string& name, Config& config
 }
 
 }  // namespace
+
+std::vector<std::string> ExpandInclude(const std::string& pattern) {
+  if (pattern.find_first_of("*?[") == pattern.npos) return {pattern};
+  std::vector<std::string> paths;
+  glob_t found{};
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  globfree(&found);
+  return paths;
+}
 
 Status LoadConfigFile(const std::string& path, Config& config) { return LoadFile(path, config, 0); }
 

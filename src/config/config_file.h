@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "config/config.h"
@@ -24,9 +25,16 @@ Status LoadConfigFile(const std::string& path, Config& config);
 // Applies one directive, given as words; `origin` ("cairn.conf, line 3") begins the error's sentence.
 Status ApplyDirective(std::string_view origin, std::span<const std::string> words, Config& config);
 
+// The most files between the first one and an included one.
+inline constexpr int kMaxIncludeDepth = 16;
+
+// The files that an `include` with this path or pattern names, in order; without wildcards, the path itself.
+std::vector<std::string> ExpandInclude(const std::string& pattern);
+
 // CONFIG REWRITE: writes the current values to the file. Comments, the order, and lines whose meaning has not changed
 // are kept; a directive with several lines keeps its first place; values that differ from the default and have no line
-// are added at the end. The file is replaced atomically. The error is that of the file system.
+// are added at the end, except listeners, users and renamed commands of an included file, which would be there twice.
+// The file is replaced atomically. The error is that of the file system.
 enum class RewriteScope : unsigned char { kChanged, kAll };  // kAll: defaults too
 Status RewriteConfigFile(const std::string& path, const Config& config, RewriteScope scope = RewriteScope::kChanged);
 

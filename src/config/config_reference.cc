@@ -18,7 +18,7 @@ constexpr std::string_view kIntroduction =
     "CONFIG SET cannot change directives that are marked *at start*. CONFIG REWRITE writes the current values to the "
     "file and keeps its comments and its order. Directives of Redis keep their names. If a repeatable directive is "
     "given on the command line, its lines in the file are ignored: `--listen` replaces all `listen` lines of the "
-    "file.\n";
+    "file. Those of `database` and `client-output-buffer-limit` are merged instead.\n";
 
 std::string DescribeDefault(const Directive& directive) {
   if (directive.fallback.empty() || directive.fallback == "\"\"") return "Default: none.";

@@ -80,7 +80,7 @@ const Directive kRows[] = {
     {.name = "lazyfree-lazy-eviction", .section = kExp, .kind = Kind::kBool, .fallback = "no",
      .help = "Accepted and shown, without effect: a key of any size is evicted by one write."},
     {.name = "lfu-log-factor", .section = kExp, .kind = Kind::kNumber, .fallback = "10", .min = 0, .max = kMaxInt,
-     .help = "Accepted and shown, without effect: the key cache keeps no access counters per key."},
+     .help = "Accepted and shown, without effect: counters of accesses always grow and fade as with the defaults."},
     {.name = "lfu-decay-time", .section = kExp, .kind = Kind::kNumber, .fallback = "1", .min = 0, .max = kMaxInt,
      .help = "Accepted and shown, without effect; see `lfu-log-factor`."},
 };

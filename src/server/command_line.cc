@@ -139,12 +139,8 @@ StartUp ReadStartUp(int argc, char** argv) {
     return start;
   }
   const Status loaded = LoadAll(*arguments, start);
-  if (!loaded.ok()) {
-    start.exit_status = Refuse(loaded);
-  } else if (FLAGS_check_config) {
-    std::puts("The configuration is valid.");
-    start.exit_status = 0;
-  }
+  if (!loaded.ok()) start.exit_status = Refuse(loaded);
+  start.checks_config = FLAGS_check_config;
   return start;
 }
 

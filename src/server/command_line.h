@@ -22,6 +22,7 @@ namespace cairn {
 struct StartUp {
   std::unique_ptr<Config> config;
   std::string config_file;         // absolute path; empty: no file, or the standard input
+  bool checks_config = false;      // do not serve, only check the configuration
   std::optional<int> exit_status;  // set: do not serve, exit with this status
 };
 

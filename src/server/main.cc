@@ -17,6 +17,7 @@
 #include <new>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "base/end_process.h"
 #include "base/file_mode.h"
@@ -88,11 +89,24 @@ void WritePid(const std::string& path) {
   if (fd >= 0) close(fd);
 }
 
+int CheckConfig(StartUp start, const char* program) {
+  Server server(std::move(start.config), Identity::Make(program, start.config_file));
+  const Status checked = server.CheckConfig();
+  if (checked.ok()) {
+    std::puts("The configuration is valid.");
+  } else {
+    std::fprintf(stderr, "cairn-server: %s\n", std::string(checked.text()).c_str());
+  }
+  server.Stop({});
+  return checked.ok() ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   StartUp start = ReadStartUp(argc, argv);
   if (start.exit_status) return *start.exit_status;
+  if (start.checks_config) return CheckConfig(std::move(start), argv[0]);
   Config& config = *start.config;
   const std::string pid_file = config.Text("pidfile");
   const std::string log_file = config.Text("logfile");

@@ -140,7 +140,8 @@ Server::CommandParts::CommandParts(Server& s)
     : cluster(s.MakeCluster()), slot_gate(s.MakeSlotGate(cluster.get())), slot_move(s.MakeSlotMove(cluster.get())),
       backups(std::make_unique<Backups>(s.store_->engine())), cache_warmup(std::make_unique<CacheWarmup>(*s.store_)),
       acl{*s.config_, s.clients_.users, s.clients_.access_log, s.clients_.registry, s.clients_.pubsub},
-      connection{s.settings(), s.clients_.users, s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
+      connection{s.settings(),          s.conditions(),      s.clients_.users,
+                 s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
       client(s.settings(), s.clients_.registry, s.clients_.memory, s.pause_, s.clients_.users, s.clients_.tracking,
              [&replication = *s.replication_](std::string_view address) { return replication.BreakLink(address); }),
       server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_files_->saves.state(), s.rdb_files_->saves, s.shutdown_},
@@ -432,20 +433,26 @@ void Server::WatchInterest() {
   bind("lazyfree-lazy-user-del", kUnlinksDeleted);
 }
 
-Status Server::Start() {
-  const int64_t started_us = MonotonicUs();
+Status Server::CheckConfig() {
   if (UsesTls(*config_)) TRY(ConfigureTls(*config_, tls_));
   TRY(RenameCommands());
+  if (auto modes = ConfiguredModes(*config_); !modes.ok()) return std::move(modes).TakeStatus();
+  return LoadUsers(clients_.users, *config_);
+}
+
+Status Server::Start() {
+  const int64_t started_us = MonotonicUs();
   Log(LogSeverity::kNotice, "Cairn {} is starting, PID: {}, data directory: {}", kCairnVersion, getpid(),
       config_->Text("dir"));
+  TRY(CheckConfig());
   const bool is_new = !std::filesystem::exists(config_->Text("dir") + "/CURRENT");
   TRY(OpenStore());
   MakeParts();
   BindCommands();
   TRY(FollowDatabaseSettings(*config_, *store_));
   TRY(LoadFunctions());
-  TRY(LoadUsers(clients_.users, *config_));
   WatchSettings();
+  rdb_files_->saves.DeleteUnfinished();
   TRY(ReadFirstRdbFile(*dataset_, rdb_files_->saves.Path(), is_new));
   TRY(rdb_files_->memory_databases.Load());
   rdb_files_->saves.state().last_unix_s = identity_.started_unix_s;  // the data found at the start is on the disk

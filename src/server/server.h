@@ -48,6 +48,9 @@ class Server : public Service {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  // Checks what Start refuses before it opens anything: certificates, renamed commands, users, storage modes. The error
+  // is for the operator. Called once, by Start or instead of it.
+  Status CheckConfig();
   // Opens the store and then the listeners, and serves clients from then on. The error is for the operator.
   Status Start();
   // Undoes Start, in an order that lets every acknowledged write reach the log. Called once, by main.

@@ -174,6 +174,19 @@ def test_programs_that_do_not_serve_print_and_exit(conf):
     assert "standard input, line 2" in run("-", "--check-config", stdin="hz 10\nhz x\n").stderr
 
 
+@pytest.mark.parametrize("text, says", [
+    ("user app on +nosuchcommand\n", "nosuchcommand"),
+    ("user app on nopass\naclfile users.acl\n", "use one of them"),
+    ("aclfile /nowhere/users.acl\n", "No such file or directory"),
+    ("rename-command NOSUCH other\n", "rename-command 'NOSUCH'"),
+    ("databases 2\ndatabase 5 storage-mode memory\n", "database"),
+    ("tls-port 7000\n", "tls-cert-file"),
+])
+def test_check_config_finds_what_a_start_would(conf, text, says):
+    checked = run(conf(text), "--check-config")
+    assert checked.returncode == 1 and says in checked.stderr and not checked.stdout
+
+
 # The uncommented directives of Redis 7.0's redis.conf, with replication and files.
 REDIS_CONF = """
 bind 127.0.0.1 -::1
