@@ -20,8 +20,7 @@ import threading
 import time
 
 import redis
-from beyond_memory import memory_cgroup, start_in
-from servers import Server, start_cairn
+from servers import Server, memory_cgroup, start_cairn, start_in
 from sync_reads import KEYS_PER_MB, MB, VALUE_BYTES, Reader, fill
 
 from harness import tool_path  # noqa: E402  (servers.py sets the path)

@@ -25,33 +25,12 @@ import tempfile
 
 from cases import compile_program
 from process import cpu_seconds, io_counters
-from servers import free_port, start_build, start_cairn
+from servers import free_port, memory_cgroup, start_build, start_cairn, start_in
 
 MB = 1 << 20
 WARM_SEED, SEED = 3, 4
 CASES = {"get": ("str", "get"), "absent": ("str", "absent"), "hgetall": ("hash", "hgetall"), "mix": ("", None)}
 BLOCKS = ("block_cache_data_misses", "block_cache_index_misses", "block_cache_filter_misses")
-
-
-@contextlib.contextmanager
-def memory_cgroup(limit_bytes: int):
-    """A cgroup with this limit; yields the file a process id is to be written to."""
-    root = pathlib.Path("/sys/fs/cgroup/memory")
-    name = "memory.limit_in_bytes"
-    if not root.is_dir():
-        root, name = pathlib.Path("/sys/fs/cgroup"), "memory.max"
-    group = pathlib.Path(tempfile.mkdtemp(prefix="cairn-bench-", dir=root))
-    try:
-        (group / name).write_text(str(limit_bytes))
-        yield group / "cgroup.procs"
-    finally:
-        group.rmdir()
-
-
-def start_in(group, server):
-    """Starts a server, now and later, in the cgroup that memory_cgroup made."""
-    server.command = ["sh", "-c", f'echo $$ > {group}; exec "$@"', "sh", *server.command]
-    server.start()
 
 
 def run_load(program, seconds, keys, seed, *groups):

@@ -22,9 +22,9 @@ import tempfile
 import time
 
 import hiredis
-from beyond_memory import MB, memory_cgroup, start_in
+from beyond_memory import MB
 from process import ResidentSampler, disk_bytes
-from servers import start_build, start_cairn, start_redis
+from servers import memory_cgroup, start_build, start_cairn, start_in, start_redis
 from wire import encode_command
 
 BATCH = 64

@@ -12,9 +12,11 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "integration"))
 
-from harness import Server, default_command, free_port  # noqa: E402  (the path is set just above)
+from cgroups import memory_cgroup, start_in  # noqa: E402  (the path is set just above)
+from harness import Server, default_command, free_port  # noqa: E402
 
-__all__ = ["ROOT", "Server", "free_port", "start_build", "start_cairn", "start_redis", "version_of"]
+__all__ = ["ROOT", "Server", "free_port", "memory_cgroup", "start_build", "start_cairn", "start_in", "start_redis",
+           "version_of"]
 
 
 def start_cairn(arguments: str = "", **directives) -> Server:

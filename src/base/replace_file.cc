@@ -38,15 +38,6 @@ Status WriteBeside(const std::string& path, std::string_view text, std::optional
   return status;
 }
 
-Status SyncFolder(const std::filesystem::path& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return FileError();
-  const bool done = fsync(fd) == 0;
-  Status status = done ? Ok() : FileError();
-  close(fd);
-  return status;
-}
-
 }  // namespace
 
 Status ReplaceFile(const std::filesystem::path& path, std::string_view text) {
@@ -61,6 +52,15 @@ Status ReplaceFile(const std::filesystem::path& path, std::string_view text) {
     return status;
   }
   return SyncFolder(std::filesystem::absolute(path).parent_path());
+}
+
+Status SyncFolder(const std::filesystem::path& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return FileError();
+  const bool done = fsync(fd) == 0;
+  Status status = done ? Ok() : FileError();
+  close(fd);
+  return status;
 }
 
 }  // namespace cairn

@@ -16,4 +16,7 @@ namespace cairn {
 // error is that of the file system.
 Status ReplaceFile(const std::filesystem::path& path, std::string_view text);
 
+// Syncs a folder: then the files in it keep their names after a power loss. The error is that of the file system.
+Status SyncFolder(const std::filesystem::path& folder);
+
 }  // namespace cairn

@@ -41,7 +41,6 @@ class [[nodiscard]] Status {
   }
   ~Status() { Release(); }
 
-  // An error whose text must outlive the process (a string literal); nothing is allocated for the text.
   static Status Error(Code code, std::string text) { return Status(new Rep{code, false, std::move(text)}); }
   static Status Reply(std::string_view text) { return Error(Code::kReply, std::string(text)); }
   static Status Corruption(std::string_view text) { return Error(Code::kCorruption, std::string(text)); }

@@ -14,4 +14,8 @@ namespace cairn {
 // descriptor and sets `name`; -1 with errno on an error. Thread: any.
 int CreateBeside(const std::string& path, mode_t mode, std::string& name);
 
+// Deletes the files that CreateBeside made beside `path` and that were never renamed, because their program was killed.
+// REQUIRES: no other program writes one. Thread: any.
+void DeleteUnfinishedBeside(const std::string& path);
+
 }  // namespace cairn

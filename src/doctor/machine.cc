@@ -12,6 +12,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/number.h"
 
@@ -48,21 +49,6 @@ std::optional<uint64_t> CountOpenFiles(pid_t pid) {
     ++count;
   }
   return error ? std::nullopt : std::optional(count);
-}
-
-// The lowest limit of the process's cgroup (version 2) and of those around it.
-std::optional<uint64_t> CgroupLimit(pid_t pid) {
-  const std::string text = ReadText(fmt::format("/proc/{}/cgroup", pid));
-  const size_t at = text.find("0::");
-  if (at == text.npos) return std::nullopt;
-  std::filesystem::path group = text.substr(at + 3, text.find('\n', at) - at - 3);
-  std::optional<uint64_t> lowest;
-  for (;; group = group.parent_path()) {
-    std::ifstream file("/sys/fs/cgroup" + group.string() + "/memory.max");
-    uint64_t limit = 0;  // "max" does not read as a number
-    if (file >> limit) lowest = std::min(lowest.value_or(limit), limit);
-    if (!group.has_relative_path()) return lowest;
-  }
 }
 
 // The median time of some writes and syncs; none if the directory does not allow a file.
@@ -108,7 +94,7 @@ MachineFacts ReadMachine(pid_t pid, const std::string& dir) {
   facts.open_files = CountOpenFiles(pid);
   facts.most_open_files = NumberAfter(ReadText(fmt::format("/proc/{}/limits", pid)), "Max open files");
   facts.memory_bytes = Kilobytes(NumberAfter(ReadText("/proc/meminfo"), "MemTotal:"));
-  facts.memory_limit_bytes = CgroupLimit(pid);
+  facts.memory_limit_bytes = ReadCgroupMemoryLimit(pid);
   facts.swapped_bytes = Kilobytes(NumberAfter(ReadText(fmt::format("/proc/{}/status", pid)), "VmSwap:"));
   facts.sync_us = MeasureSync(dir);
   facts.huge_pages = ChosenWord(ReadText("/sys/kernel/mm/transparent_hugepage/enabled"));

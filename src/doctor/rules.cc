@@ -291,7 +291,7 @@ void CheckBackups(const Facts& facts, Findings& findings) {
   const std::string_view result = facts.Text("backup_result");
   if (!result.empty() && result != "ok" && result != "aborted") {
     Add(findings, Severity::kCritical, fmt::format("The last backup has failed: {}.", result),
-        "Look at the log and at the directory backup-dir, then run BACKUP again.");
+        "Look at the log and at the directory backup-dir, then run BACKUP START again.");
   }
   if (facts.Directive("backup-dir").empty()) return;
   const auto last_s = static_cast<int64_t>(facts.Number("backup_last_time"));
@@ -301,7 +301,7 @@ void CheckBackups(const Facts& facts, Findings& findings) {
   Add(findings, Severity::kWarning,
       last_s == 0 ? fmt::format("There was no backup since the start {} days ago.", age_s / kDayS)
                   : fmt::format("The last backup is {} days old.", age_s / kDayS),
-      "Run BACKUP from a timer, once a day.");
+      "Run BACKUP START from a timer, once a day.");
 }
 
 // ---- access

@@ -5,11 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
+#include "base/replace_file.h"
 #include "base/temporary_file.h"
+#include "rdb/rdb_file.h"
 
 namespace cairn {
 namespace {
@@ -17,7 +21,8 @@ namespace {
 Status FileError(const std::string& path) { return Status::Io(path + ": " + std::strerror(errno)); }
 
 constexpr mode_t kMode = 0640;
-constexpr std::string_view kMagic = "REDIS";
+
+bool BeginsAsRdb(std::string_view begin) { return begin.starts_with(kRdbMagic) || begin.starts_with(kValkeyMagic); }
 
 }  // namespace
 
@@ -25,11 +30,11 @@ Status CheckMayBeReplaced(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return errno == ENOENT ? Ok() : FileError(path);
   struct stat about {};
-  char begin[kMagic.size()];
+  char begin[std::max(kRdbMagic.size(), kValkeyMagic.size())];
   const bool is_regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
   const ssize_t got = is_regular ? read(fd, begin, sizeof begin) : -1;
   close(fd);
-  const bool is_rdb = got == static_cast<ssize_t>(sizeof begin) && std::string_view(begin, sizeof begin) == kMagic;
+  const bool is_rdb = got > 0 && BeginsAsRdb({begin, static_cast<size_t>(got)});
   return is_rdb || got == 0 ? Ok() : Status::Io(path + " exists and is not an RDB file; it is not replaced");
 }
 
@@ -63,7 +68,8 @@ Status RdbOutputFile::Finish() {
   if (fsync(fd_) != 0) return FileError(temporary_);
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return FileError(path_);
   close(std::exchange(fd_, -1));
-  return Ok();
+  const Status synced = SyncFolder(std::filesystem::absolute(path_).parent_path());
+  return synced.ok() ? Ok() : Status::Io("the folder of " + path_ + ": " + std::string(synced.text()));
 }
 
 RdbInputFile::~RdbInputFile() {

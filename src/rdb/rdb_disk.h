@@ -28,7 +28,7 @@ class RdbOutputFile {
   // Also returns kIo if CheckMayBeReplaced does.
   Status Open();
   Status Write(std::string_view bytes);
-  // Syncs the file and renames it to its final name, replacing an older one.
+  // Syncs the file, renames it to its final name, replacing an older one, and syncs the folder.
   Status Finish();
 
  private:

@@ -22,6 +22,7 @@ MemoryDatabaseSaves::Version MemoryDatabaseSaves::Present() const {
 int64_t MemoryDatabaseSaves::IntervalMs() const { return config_.settings().memory_databases_save_s * 1000; }
 
 Status MemoryDatabaseSaves::Load() {
+  saves_.DeleteUnfinished();
   const std::string path = saves_.Path();
   if (store_.engines().memory() == nullptr || !std::filesystem::exists(path)) return Ok();
   if (IntervalMs() == 0) {

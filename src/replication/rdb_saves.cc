@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/temporary_file.h"
 #include "base/thread.h"
 #include "config/config.h"
 #include "rdb/rdb_disk.h"
@@ -25,6 +26,8 @@ std::string RdbSaves::Path() const {
   const bool is_everything = content_ == RdbSaveContent::kEverything;
   return config_.Text("dir") + "/" + (is_everything ? config_.Text("dbfilename") : std::string(kMemoryDatabasesFile));
 }
+
+void RdbSaves::DeleteUnfinished() const { DeleteUnfinishedBeside(Path()); }
 
 bool RdbSaves::Claim() {
   const MutexLock lock(mutex_);

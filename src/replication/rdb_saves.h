@@ -51,6 +51,8 @@ class RdbSaves {
   void Stop();
 
   std::string Path() const;
+  // Deletes what a killed server has left of its saves. REQUIRES: no save has started.
+  void DeleteUnfinished() const;
 
   // The times of saves, including those of other commands (replication/saving.h).
   SaveState& state() { return state_; }

@@ -114,7 +114,7 @@ Status MemoryStats(const MemoryParts& parts, CommandContext& ctx, Args&, Reply& 
   ReplyField(reply, "peak.allocated", peak);
   ReplyField(reply, "total.allocated", memory.allocated);
   ReplyField(reply, "startup.allocated", start);
-  ReplyField(reply, "replication.backlog", 0);
+  ReplyField(reply, "replication.backlog", store.log().tail().bytes());
   ReplyField(reply, "clients.slaves", clients.replicas);
   ReplyField(reply, "clients.normal", clients.normal);
   ReplyField(reply, "cluster.links", 0);

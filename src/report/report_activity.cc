@@ -80,7 +80,7 @@ void WriteStats(const ReportParts& parts, SectionWriter& text) {
   text.Counter("sync_files_spared_bytes", "replication_file_bytes_spared_total",
                "Bytes that resumed transfers did not send again.", replicas.sst_snapshots().spared_bytes());
   text.Counter("expired_keys", "expired_keys_total", "Keys deleted because they expired.", totals.expired_keys);
-  text.Field("evicted_keys", parts.store.counters().evicted_keys.load());
+  text.Field("evicted_keys", totals.evicted_keys);
   text.Counter("evicted_clients", "evicted_clients_total", "Clients disconnected for maxmemory-clients.",
                parts.client_memory.evicted());
   text.Counter("keyspace_hits", "keyspace_hits_total", "Look-ups by reads that found a key.", totals.keyspace_hits);

@@ -19,6 +19,8 @@
 #include "check/row_check.h"
 #include "check/salvage.h"
 #include "server/progress_bar.h"
+#include "server/tool_flags.h"
+#include "storage/file_names.h"
 #include "storage/offline_database.h"
 #include "storage/synced_files.h"
 
@@ -156,12 +158,12 @@ int SalvageTo(const std::string& dir, const std::string& to, Findings& findings)
 }  // namespace
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage(
+  ParseToolFlags(
       "[--salvage TO] DIR\n\nVerifies a data directory of Cairn that no server has open. The exit "
-      "status is 0 if it is whole, 1 if it is damaged, 2 if it could not be looked at.");
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
+      "status is 0 if it is whole, 1 if it is damaged, 2 if it could not be looked at.",
+      kCouldNotLook, argc, argv);
   if (argc != 2) {
-    std::fprintf(stderr, "Usage: %s %s\n", kProgram, gflags::ProgramUsage());
+    ShowUsage(kProgram);
     return kCouldNotLook;
   }
   HideFilesFromOthers();
@@ -172,5 +174,5 @@ int main(int argc, char** argv) {
     return kCouldNotLook;
   }
   Findings findings(FLAGS_most);
-  return FLAGS_salvage.empty() ? Verify(dir, findings) : SalvageTo(dir, FLAGS_salvage, findings);
+  return FLAGS_salvage.empty() ? Verify(dir, findings) : SalvageTo(dir, TrimSlashes(FLAGS_salvage), findings);
 }

@@ -14,6 +14,7 @@
 #include "server/client_flags.h"
 #include "server/offline.h"
 #include "server/progress_bar.h"
+#include "server/tool_flags.h"
 
 DEFINE_int64(database, 0, "the database that is read");
 DEFINE_int64(into_database, 0, "the database that is written");
@@ -66,10 +67,10 @@ Status Copy(const std::string& source, const std::string& target) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage("FROM_HOST:PORT INTO_HOST:PORT\n\nCopies the keys of a server that speaks Redis's protocol.");
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  ParseToolFlags("FROM_HOST:PORT INTO_HOST:PORT\n\nCopies the keys of a server that speaks Redis's protocol.", 2, argc,
+                 argv);
   if (argc != 3) {
-    std::fprintf(stderr, "Usage: %s %s\n", kProgram, gflags::ProgramUsage());
+    ShowUsage(kProgram);
     return 2;
   }
   const Status done = Copy(argv[1], argv[2]);

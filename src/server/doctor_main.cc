@@ -13,6 +13,7 @@
 #include "doctor/rules.h"
 #include "server/client_flags.h"
 #include "server/facts_reader.h"
+#include "server/tool_flags.h"
 
 DEFINE_bool(json, false, "print the findings as JSON");
 DEFINE_bool(tls, false, "connect with TLS");
@@ -69,13 +70,13 @@ Result<Facts> Look(const std::string& place) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage(
+  ParseToolFlags(
       "[--json] [--user NAME] [--tls] [HOST[:PORT]]\n\nSays what is wrong with a running server and its machine, and "
       "what to do. The exit status is 0 if there is nothing or only notices, 1 with warnings, 2 if something is "
-      "critical, 3 if the server could not be looked at.");
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
+      "critical, 3 if the server could not be looked at.",
+      kCouldNotLook, argc, argv);
   if (argc > 2) {
-    std::fprintf(stderr, "Usage: %s %s\n", kProgram, gflags::ProgramUsage());
+    ShowUsage(kProgram);
     return kCouldNotLook;
   }
   const Result<Facts> facts = Look(argc == 2 ? argv[1] : "127.0.0.1");
@@ -84,7 +85,7 @@ int main(int argc, char** argv) {
     return kCouldNotLook;
   }
   const std::vector<Finding> findings = Examine(*facts);
-  const bool saw_machine = facts->machine.open_files.has_value();
+  const bool saw_machine = facts->machine.memory_bytes.has_value();
   FLAGS_json ? PrintJson(findings, saw_machine) : PrintText(findings, saw_machine);
   return findings.empty() ? 0 : static_cast<int>(findings.front().severity);
 }

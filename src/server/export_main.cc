@@ -6,6 +6,7 @@
 #include <gflags/gflags.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,7 @@
 #include "script/library_store.h"
 #include "server/offline.h"
 #include "server/progress_bar.h"
+#include "server/tool_flags.h"
 #include "storage/store.h"
 #include "types/limits.h"
 
@@ -66,6 +68,11 @@ Status Export(const std::string& path) {
   TRY(file.Finish());
   bar.Finish(writer.keys(), std::to_string(writer.bytes()) + " bytes");
   WarnOfRefusals(writer);
+  if (std::filesystem::exists(FLAGS_dir + "/memory-databases.rdb")) {
+    std::fprintf(stderr,
+                 "%s: databases in memory are not in the file; %s/memory-databases.rdb is an RDB file of them\n",
+                 kProgram, FLAGS_dir.c_str());
+  }
   std::printf("%llu keys exported to %s\n", static_cast<unsigned long long>(writer.keys()), path.c_str());
   return Ok();
 }
@@ -73,10 +80,9 @@ Status Export(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage("[--dir DIR] FILE\n\nWrites the keys of a data directory of Cairn to an RDB file.");
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  ParseToolFlags("[--dir DIR] FILE\n\nWrites the keys of a data directory of Cairn to an RDB file.", 2, argc, argv);
   if (argc != 2) {
-    std::fprintf(stderr, "Usage: %s %s\n", kProgram, gflags::ProgramUsage());
+    ShowUsage(kProgram);
     return 2;
   }
   const Status done = Export(argv[1]);

@@ -24,11 +24,12 @@
 #include "script/scripting.h"
 #include "server/offline.h"
 #include "server/progress_bar.h"
+#include "server/tool_flags.h"
 #include "storage/store.h"
 #include "types/limits.h"
 
 DEFINE_string(dir, "./data", "the data directory, made when it is missing");
-DEFINE_int32(databases, 16, "how many databases the data directory has");
+DEFINE_int32(databases, 16, "how many databases the data directory has, 1 to 65535");
 DEFINE_string(memory_budget, "", "the memory to use, as in the configuration file");
 DEFINE_bool(checksum, true, "look at the file's checksum");
 
@@ -72,6 +73,8 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
 }
 
 Status Import(const std::string& path) {
+  constexpr int kMostDatabases = 65535;
+  if (FLAGS_databases < 1 || FLAGS_databases > kMostDatabases) return Status::Io("--databases must be 1 to 65535");
   RdbInputFile file;
   TRY(file.Open(path));
   const std::unique_ptr<Store> store =
@@ -105,12 +108,12 @@ Status Import(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage(
+  ParseToolFlags(
       "[--dir DIR] FILE\n\nPuts the keys of an RDB file (- for the standard input) into a "
-      "data directory of Cairn.");
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
+      "data directory of Cairn.",
+      2, argc, argv);
   if (argc != 2) {
-    std::fprintf(stderr, "Usage: %s %s\n", kProgram, gflags::ProgramUsage());
+    ShowUsage(kProgram);
     return 2;
   }
   const Status done = Import(argv[1]);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/offline.h"
 
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,6 +21,15 @@ namespace {
 
 constexpr uint64_t kOtherFiles = 128;  // open files other than tables
 
+// root would leave files that the directory's owner, the server, cannot open.
+Status CheckOwner(const std::string& dir) {
+  struct stat about {};
+  if (geteuid() != 0 || stat(dir.c_str(), &about) != 0 || about.st_uid == 0) return Ok();
+  const passwd* const user = getpwuid(about.st_uid);
+  const std::string name = user == nullptr ? "#" + std::to_string(about.st_uid) : user->pw_name;
+  return Status::Io(dir + " belongs to the user " + name + ": run this program as that user (sudo -u '" + name + "')");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, OfflineUse use) {
@@ -29,6 +40,7 @@ Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, Offlin
     if (*given > 0) budget = *given;
   }
   const bool creates = use == OfflineUse::kImport;
+  TRY(CheckOwner(options.dir));
   if (creates && mkdir(options.dir.c_str(), 0750) != 0 && errno != EEXIST) {
     return Status::Io("cannot create the directory " + options.dir + ": " + std::strerror(errno));
   }

@@ -6,10 +6,13 @@
 #include <gflags/gflags.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/file_mode.h"
 #include "server/offline.h"
+#include "server/tool_flags.h"
 #include "storage/backups.h"
 
 DEFINE_string(backup_dir, "", "the directory of the backups, as in the configuration file");
@@ -34,6 +37,7 @@ Result<uint32_t> ChooseBackup() {
 }
 
 Status List() {
+  if (!std::filesystem::is_directory(FLAGS_backup_dir)) return Status::Io(FLAGS_backup_dir + " is not a directory");
   for (const BackupEntry& backup : TRY(ListBackups(FLAGS_backup_dir))) {
     fmt::print("{}  {:%Y-%m-%d %H:%M:%S} UTC  {} bytes in {} files\n", backup.id, fmt::gmtime(backup.unix_s),
                backup.bytes, backup.files);
@@ -58,13 +62,14 @@ Status Restore(const std::string& target) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gflags::SetUsageMessage("--backup-dir DIR (--list | [--id N] (--verify | TARGET))\n\nRestores a backup of Cairn.");
-  gflags::ParseCommandLineFlags(&argc, &argv, true);
+  ParseToolFlags("--backup-dir DIR (--list | [--id N] (--verify | TARGET))\n\nRestores a backup of Cairn.", 2, argc,
+                 argv);
   const int wanted = FLAGS_list || FLAGS_verify ? 1 : 2;
   if (argc != wanted || FLAGS_backup_dir.empty() || (FLAGS_list && FLAGS_verify)) {
-    std::fprintf(stderr, "Usage: %s %s\n", kProgram, gflags::ProgramUsage());
+    ShowUsage(kProgram);
     return 2;
   }
+  HideFilesFromOthers();
   const Status done = FLAGS_list ? List() : FLAGS_verify ? Verify() : Restore(argv[1]);
   return done.ok() ? 0 : RefuseOffline(kProgram, done);
 }

@@ -141,6 +141,7 @@ StatsTotals Stats::Sum() const {
     sum.keyspace_hits = keyspace_->keyspace_hits.load();
     sum.keyspace_misses = keyspace_->keyspace_misses.load();
     sum.expired_keys = keyspace_->expired_keys.load();
+    sum.evicted_keys = keyspace_->evicted_keys.load();
   }
   return sum;
 }

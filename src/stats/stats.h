@@ -45,6 +45,7 @@ struct StatsTotals {
   uint64_t keyspace_hits = 0;
   uint64_t keyspace_misses = 0;
   uint64_t expired_keys = 0;
+  uint64_t evicted_keys = 0;
   uint64_t connections_received = 0;
   uint64_t connections_rejected = 0;
   uint64_t error_replies = 0;

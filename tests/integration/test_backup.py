@@ -220,3 +220,28 @@ def test_a_nearly_full_data_disk_refuses_a_backup(tmp_path):
         with pytest.raises(redis.ResponseError, match="No backup: "):
             wait_until(lambda: back_up(client) is None, "the refusal")
         assert client.get("k") == b"v"
+
+
+def test_a_slash_at_the_end_of_the_target_and_the_owner_of_an_empty_one(tmp_path):
+    backups = tmp_path / "backups"
+    with Server(backup_dir=str(backups), backup_rate_limit=0) as server:
+        server.client().set("key", "value")
+        assert back_up(server.client())["result"] == "ok"
+    old_mask = os.umask(0o022)
+    try:
+        assert restore(backups, f"{tmp_path}/new/").returncode == 0
+        owned = tmp_path / "owned"
+        owned.mkdir(mode=0o711)
+        owner = (os.getuid(), os.getgid()) if os.getuid() else (12345, 23456)
+        os.chown(owned, *owner)
+        assert restore(backups, f"{owned}/").returncode == 0
+    finally:
+        os.umask(old_mask)
+    assert {path.stat().st_mode & 0o7777 for path in (tmp_path / "new").iterdir() if path.is_file()} <= {0o640, 0o600}
+    assert owned.stat().st_mode & 0o7777 == 0o711
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in [owned, *owned.rglob("*")]} == {owner}
+
+
+def test_a_directory_that_is_missing_is_no_list(tmp_path):
+    done = restore(tmp_path / "nowhere", "--list")
+    assert done.returncode == 1 and "nowhere is not a directory" in done.stderr

@@ -17,8 +17,8 @@ def fixture_certs(tmp_path_factory):
 
 def run(tool, *arguments, **environment):
     """(exit status, all output) of a tool."""
-    done = subprocess.run([str(tool_path(tool)), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=120, check=False, env={**os.environ, **environment})
+    done = subprocess.run([str(tool_path(tool)), *arguments], text=True, timeout=120, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **environment})
     return done.returncode, done.stdout
 
 

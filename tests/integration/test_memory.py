@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MEMORY STATS, MALLOC-STATS, DOCTOR and PURGE, LOLWUT and MODULE: commands that tools send to any server."""
 
+import cgroups
 import pytest
+from harness import Server
 
 
 def pairs(reply):
@@ -53,3 +55,13 @@ def test_lolwut_ends_with_the_version(server):
     ("module", "list", "x")])
 def test_replies_equal_redis(pair, command):
     pair(*command)
+
+
+@pytest.mark.skipif(not cgroups.may_make(), reason="only root makes a cgroup")
+def test_the_default_budget_is_a_share_of_the_cgroups_limit():
+    """Of the server's own group, not of the root: systemd's MemoryMax= limits that one."""
+    limit = 1 << 30
+    with cgroups.memory_cgroup(limit) as group, Server(start=False) as server:
+        cgroups.start_in(group, server)
+        assert server.client().info("cairn")["memory_budget"] == limit // 10 * 4
+        server.shutdown()

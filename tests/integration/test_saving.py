@@ -288,3 +288,23 @@ def test_slot_info_is_skipped(tmp_path):
     assert "1 keys imported" in run_tool("import", tmp_path / "data", path).stdout
     with Server(data_dir=tmp_path / "data") as cairn:
         assert cairn.client().get("foo") == b"bar"
+
+
+def test_a_start_deletes_what_a_killed_save_has_left():
+    with Server() as server:
+        left = [server.data_dir / f"{name}.rdb.0123456789abcdef.tmp" for name in ("dump", "memory-databases")]
+        others = [server.data_dir / name for name in ("dump.rdb.tmp", "dump.rdb.0123456789abcdeg.tmp", "own.rdb")]
+        for path in left + others:
+            path.write_bytes(b"REDIS")
+        server.restart()
+        assert not any(path.exists() for path in left) and all(path.exists() for path in others)
+
+
+def test_a_file_for_valkey_is_replaced(tmp_path):
+    with Server() as server:
+        server.client().set("key", "value")
+        server.shutdown()
+        for _ in range(2):
+            subprocess.run([tool_path("cairn-export"), "--valkey", "--dir", server.data_dir, tmp_path / "dump.rdb"],
+                           check=True, timeout=60)
+        assert (tmp_path / "dump.rdb").read_bytes().startswith(b"VALKEY")
