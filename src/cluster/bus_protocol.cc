@@ -196,6 +196,11 @@ BusEffects BusProtocol::Meet(const Input& input, const std::string& ip, uint16_t
   return effects;
 }
 
+bool BusProtocol::HasForgotten(const NodeId& node, int64_t now_ms) const {
+  const auto found = forgotten_.find(node);
+  return found != forgotten_.end() && found->second > now_ms;
+}
+
 void BusProtocol::Forget(const NodeId& node, int64_t now_ms) { forgotten_[node] = now_ms + kForgetMs; }
 
 BusEffects BusProtocol::Failover(const Input& input, FailoverKind kind) {

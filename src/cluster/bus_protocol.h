@@ -67,6 +67,7 @@ class BusProtocol {
   BusEffects Meet(const Input& input, const std::string& ip, uint16_t port, uint16_t cport);
   // CLUSTER FORGET: gossip does not bring the node back for a minute.
   void Forget(const NodeId& node, int64_t now_ms);
+  bool HasForgotten(const NodeId& node, int64_t now_ms) const;
   // CLUSTER FAILOVER. REQUIRES: this node is a replica with a known master.
   enum class FailoverKind : unsigned char { kNormal, kForce, kTakeover };
   BusEffects Failover(const Input& input, FailoverKind kind);

@@ -23,9 +23,6 @@ namespace {
 
 // The names are parts of a line of nodes.conf and of redirections.
 Status CheckNames(const Node& me) {
-  if (!me.ip.empty() && !IsIpText(me.ip)) {
-    return Status::Reply("cluster-announce-ip must be an IP address, or a name of at most 45 characters");
-  }
   if (me.hostname.size() > kLongestHostname) return Status::Reply("Hostnames must be less than 256 characters");
   if (!me.hostname.empty() && !IsHostname(me.hostname)) {
     return Status::Reply("Hostnames may only contain alphanumeric characters, hyphens or dots");
@@ -81,7 +78,12 @@ Status Cluster::SetOwnAddress(Topology& topology) const {
     const int64_t port = config.Number(announced);
     return static_cast<uint16_t>(port != 0 ? port : config.Number(own));
   };
-  if (const std::string ip = config.Text("cluster-announce-ip"); !ip.empty()) me.ip = ip;
+  if (const std::string ip = config.Text("cluster-announce-ip"); !ip.empty()) {
+    if (!IsIpText(ip)) {
+      return Status::Reply("cluster-announce-ip must be an IP address, or a name of at most 45 characters");
+    }
+    me.ip = ip;
+  }
   me.hostname = config.Text("cluster-announce-hostname");
   me.human_name = config.Text("cluster-announce-human-nodename");
   TRY(CheckNames(me));

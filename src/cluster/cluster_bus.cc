@@ -319,6 +319,12 @@ void ClusterBus::Forget(const NodeId& node) {
   protocol_.Forget(node, BusNowMs());
 }
 
+bool ClusterBus::HasForgotten(const NodeId& node) const {
+  const MutexLock writing(cluster_.write_mutex_);
+  return protocol_.HasForgotten(node, BusNowMs()) &&
+         cluster_.With([&](const Topology& topology) { return topology.Find(node) == nullptr; });
+}
+
 Status ClusterBus::Failover(BusProtocol::FailoverKind kind) {
   const MutexLock writing(cluster_.write_mutex_);
   if (is_idle_) return Status::Reply("ERR A controller sets the roles (CLUSTERX SETNODES). CLUSTER RESET ends that.");

@@ -61,6 +61,8 @@ class ClusterBus {
   Status Meet(const std::string& ip, uint16_t port, uint16_t cport);
   // CLUSTER FORGET.
   void Forget(const NodeId& node);
+  // Whether the node is unknown, because it was forgotten a moment ago.
+  bool HasForgotten(const NodeId& node) const;
   // CLUSTER FAILOVER.
   Status Failover(BusProtocol::FailoverKind kind);
 

@@ -99,6 +99,11 @@ Status ClusterMeet(const ClusterParts& parts, CommandContext& ctx, Args& args, R
 Status ClusterForget(const ClusterParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   TRY(CheckMayChange(ctx));
   const std::string_view text = args.Bytes();
+  // Another node may have told this one to forget it: redis-cli del-node sends FORGET to all.
+  if (const auto id = NodeId::Parse(text); id && parts.cluster->bus().HasForgotten(*id)) {
+    reply.Ok();
+    return Ok();
+  }
   NodeId forgotten;
   TRY(parts.cluster->Change([&](Topology& topology) -> Status {
     const NodeId id = TRY(KnownNode(topology, text));

@@ -303,7 +303,7 @@ def test_a_replica_that_never_had_the_data_is_not_elected():
         gone = node_id(masters[0])
         call(masters[0], "CONFIG", "SET", "requirepass", "secret")  # so that the replica's link stays down
         call(replica, "CLUSTER", "MEET", "127.0.0.1", masters[1].port)
-        wait_until(lambda: gone in met(replica), "the nodes to meet")
+        wait_until(lambda: gone in met(replica) and node_id(replica) in met(masters[1]), "the nodes to meet")
         call(replica, "CLUSTER", "REPLICATE", gone)
         wait_until(lambda: "slave" in flags_of(masters[1], node_id(replica)), "the new role")
         assert call(replica, "INFO", "replication").count("master_link_down_since_seconds:-1") == 1
