@@ -73,7 +73,9 @@ Result<Facts> ReadFacts(const RedisClient::Address& address) {
   TRY(server.Connect({.host = address.host, .port = address.port, .tls = address.tls}));
   Facts facts;
   facts.now_s = WallMs() / 1000;
-  facts.needs_password = !server.Call({"PING"}).ok();
+  server.Queue({"PING"});
+  TRY(server.Flush());
+  facts.needs_password = TRY(server.Receive()).Is(RemoteReply::Kind::kError);
   if (!address.password.empty()) TRY(server.Call({"AUTH", address.user, address.password}));
   ReadInfo(TRY(server.Call({"INFO", "everything"})).text, facts.info);
   ReadOptional(server, facts);

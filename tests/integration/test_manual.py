@@ -17,8 +17,8 @@ def program_options(program):
     text = subprocess.run([tool_path(program), "--help"], capture_output=True, text=True, check=False).stdout
     if program == "cairn-server":
         return set(re.findall(r"^  --([\w-]+)", text, re.MULTILINE))
-    own = text[text.index("_main.cc:"):].split("Flags from")[0]
-    return set(re.findall(r"^    -(\w+)", own, re.MULTILINE))
+    own = [part for part in text.split("Flags from") if re.match(r"\s*\S*(_main|client_flags)\.cc:", part)]
+    return set(re.findall(r"^    -(\w+)", "".join(own), re.MULTILINE))
 
 
 def page_options(page):
