@@ -6,6 +6,8 @@
 namespace cairn::simulation {
 namespace {
 
+// RocksDB appends a log record of this size by several calls.
+constexpr uint64_t kManyAppends = 80'000;
 constexpr char kTypes[] = {'s', 'h', 'l', 'e', 'z', 'x'};  // the first letters of keys; sets begin with e
 constexpr uint64_t kKeysOfType = 4;
 constexpr uint64_t kMembers = 40;
@@ -134,7 +136,9 @@ std::string Generator::Text() {
   switch (Below(6)) {
     case 0: return Number(-20, 20);
     case 1: return std::string(Below(300), static_cast<char>('a' + Below(4)));
-    case 2: return OneIn(8) ? std::string(9000 + Below(9000), 'v') : "";
+    case 2:
+      if (OneIn(8)) return std::string(9000 + Below(9000), 'v');
+      return OneIn(4) ? std::string(kManyAppends + Below(kManyAppends), 'w') : "";
     case 3: return std::string("\0\r\n\xff", 4);
     default: return "v" + std::to_string(Below(1000));
   }
