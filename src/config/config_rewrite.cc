@@ -50,7 +50,7 @@ Result<std::vector<Line>> ReadLines(const std::string& path) {
   return lines;
 }
 
-// Adds the lines of the files that the lines include, at any depth.
+// Reads the files that these lines include, and the files that those include. Adds their lines to `included`.
 Status AddIncluded(const std::vector<Line>& lines, int depth, std::vector<Line>& included) {
   for (const Line& line : lines) {
     if (!line.is_include || line.words.size() != 1 || depth == kMaxIncludeDepth) continue;

@@ -115,7 +115,8 @@ Result<std::optional<struct stat>> CheckTarget(const std::string& target) {
   return std::optional(about);
 }
 
-// Gives the folder and its files the owner of the target that they replace, and the folder its permissions.
+// The folder is about to replace the target. Gives the folder the permissions of the target, and gives the folder and
+// its files the owner of the target.
 Status TakeOwner(const std::string& folder, const struct stat& target) {
   const auto failed = [&] { return Status::Io("cannot give " + folder + " its owner: " + std::strerror(errno)); };
   if (chmod(folder.c_str(), target.st_mode & 07777) != 0) return failed();

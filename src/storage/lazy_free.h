@@ -30,8 +30,8 @@ class LazyFree {
   // Keyspaces were dropped. `empty_below` is not 0 if no database had a key left: every collection below it is dead.
   void AddFlush(CollectionId empty_below);
 
-  // Frees a part of what was added so far: up to 16,384 rows of collections, and after AddFlush the files that have
-  // only dead rows and the dead rows of a part of the key cache.
+  // Frees a part of what was added so far. One call deletes up to 16,384 rows of collections. After AddFlush it also
+  // deletes the files that have only dead rows, and it removes the dead rows from a part of the key cache.
   Status Run(Store& store);
 
   // While a hold lasts, no row that was alive at its start is deleted from disk (StoreSnapshot). A hold first waits

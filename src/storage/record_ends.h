@@ -18,9 +18,9 @@ namespace cairn {
 
 class RecordEnds {
  public:
-  // Reads what is appended next to the file, from its begin on.
+  // Reads the next bytes of the file. The first call has the first bytes of the file.
   void Read(std::string_view bytes);
-  // The bytes of the file that are whole records.
+  // The offset in the file where its last whole record ends.
   uint64_t end() const { return end_.load(std::memory_order_relaxed); }
 
  private:

@@ -56,7 +56,7 @@ struct JsonWork {
   static constexpr uint64_t kFastLaneVisits = 1 << 15;
 
   uint64_t most_visits = kMostVisits;
-  uint64_t visits = 0;  // of values and, by the score, of names and patterns
+  uint64_t visits = 0;  // of values; names and patterns are counted as values that take as long
 
   // Returns kWouldWait beyond kFastLaneVisits on the fast lane, and an error beyond kMostVisits.
   Status Visit(uint64_t values) {

@@ -78,7 +78,7 @@ void AppendJsonString(std::string_view text, std::string& out);
 // Appends the line break and the indentation before an element at this level of nesting.
 void AppendJsonBreak(const JsonLayout& layout, int level, std::string& out);
 
-// About the memory of a copy.
+// Estimates the memory that a copy takes, in bytes.
 size_t JsonMemory(const JsonValue& value);
 size_t JsonMemory(const JsonValue::Array& values);
 

@@ -31,7 +31,7 @@ func check(name string, actual, expected any) {
 	fmt.Printf("FAILED %s: expected %#v, got %#v\n", name, expected, actual)
 }
 
-// text is the error's text, or a placeholder for no error.
+// text returns the text of the error; without an error it returns "no error".
 func text(err error) string {
 	if err == nil {
 		return "no error"
