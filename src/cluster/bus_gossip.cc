@@ -103,7 +103,6 @@ void ForgetToo(BusStep& step, const NodeId& sender, const ForgottenNode& forgott
   step.forgotten[forgotten.node] =
       step.self.now_ms + static_cast<int64_t>(std::min(forgotten.ttl_s, most_s)) * kMsPerSecond;
   step.RemoveNode(forgotten.node);
-  step.NoteChange();
 }
 
 }  // namespace
