@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config/config.h"
 
+#include <filesystem>
+
 #include "base/assert.h"
 #include "base/glob.h"
 #include "base/words.h"
@@ -38,6 +40,12 @@ const Directive& Named(std::string_view name) {
   const Directive* directive = FindDirective(name);
   ASSERT(directive != nullptr, "asked for a directive that does not exist");
   return *directive;
+}
+
+// The value that CONFIG GET shows. A folder is absolute, as in Redis, because the client has another working directory.
+std::string ShownValue(const Directive& directive, const Value& value) {
+  std::string text = FormatValue(directive, value);
+  return directive.name == "dir" ? std::filesystem::absolute(text).lexically_normal().string() : text;
 }
 
 bool IsPattern(std::string_view text) { return text.find_first_of("*?[") != text.npos; }
@@ -181,7 +189,7 @@ std::vector<std::pair<std::string, std::string>> Config::Get(std::span<const std
         if (is_pattern && directive.Has(kHidden)) continue;
         if (is_pattern ? !GlobMatches(pattern, name, LetterCase::kIgnore) : !EqualsIgnoreCase(pattern, name)) continue;
         // A name is shown as the client wrote it, as in Redis.
-        found.emplace(is_pattern ? name : pattern, FormatValue(directive, values_[IndexOf(directive)]));
+        found.emplace(is_pattern ? name : pattern, ShownValue(directive, values_[IndexOf(directive)]));
         break;
       }
     }

@@ -71,7 +71,9 @@ class Config {
   bool IsDefault(const Directive& directive) const;
 
   // `watcher` is called when CONFIG SET has changed the directive, with the new value in place; an error undoes the
-  // whole CONFIG SET. REQUIRES: the server does not run yet; one watcher per directive.
+  // whole CONFIG SET. Its thread may hold stripes (EXEC), and other threads that hold some wait for this CONFIG SET, so
+  // a watcher does not wait for stripes, or not for long. REQUIRES: the server does not run yet; one watcher per
+  // directive.
   using Watcher = std::function<Status()>;
   void Watch(std::string_view name, Watcher watcher);
 

@@ -126,6 +126,10 @@ std::vector<std::string> ExpandInclude(const std::string& pattern) {
 
 Status LoadConfigFile(const std::string& path, Config& config) { return LoadFile(path, config, 0); }
 
+Status LoadConfigText(const std::string& text, const std::string& name, Config& config) {
+  return LoadText(text, name, config, 0);
+}
+
 Status ApplyDirective(std::string_view origin, std::span<const std::string> words, Config& config) {
   const std::string start = std::string(origin) + ": ";
   const Directive* directive = FindDirective(words[0]);

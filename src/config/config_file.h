@@ -22,6 +22,9 @@ class Users;
 // the line number and the directive's syntax.
 Status LoadConfigFile(const std::string& path, Config& config);
 
+// The same for the text of a file; `name` is its name in errors.
+Status LoadConfigText(const std::string& text, const std::string& name, Config& config);
+
 // Applies one directive, given as words; `origin` ("cairn.conf, line 3") begins the error's sentence.
 Status ApplyDirective(std::string_view origin, std::span<const std::string> words, Config& config);
 
@@ -34,6 +37,7 @@ std::vector<std::string> ExpandInclude(const std::string& pattern);
 // CONFIG REWRITE: writes the current values to the file. Comments, the order, and lines whose meaning has not changed
 // are kept; a directive with several lines keeps its first place; values that differ from the default and have no line
 // are added at the end, except listeners, users and renamed commands of an included file, which would be there twice.
+// So are values, defaults too, for which a later line of an included file says something else.
 // The file is replaced atomically. The error is that of the file system.
 enum class RewriteScope : unsigned char { kChanged, kAll };  // kAll: defaults too
 Status RewriteConfigFile(const std::string& path, const Config& config, RewriteScope scope = RewriteScope::kChanged);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // CONFIG REWRITE. Reads the old file as lines; each directive's new lines replace its old ones from the first on;
-// surplus old lines are deleted, and surplus new lines are added at the end, below a heading.
+// surplus old lines are deleted, and surplus new lines are added at the end, below a heading. If an included file has
+// the last word on a directive, with another value, all lines of the directive move to the end.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "acl/users.h"
@@ -108,14 +110,21 @@ std::vector<std::string> Replace(std::vector<Line>& lines, const Directive& dire
   return {now.begin() + static_cast<std::ptrdiff_t>(next), now.end()};
 }
 
+using DirectiveSet = std::set<const Directive*>;
+
+// The lines of `moved` directives go to the end.
 std::string Rewrite(std::vector<Line> lines, const std::vector<Line>& included, const Config& config,
-                    RewriteScope scope) {
+                    RewriteScope scope, const DirectiveSet& moved) {
   std::vector<std::string> added;
   bool has_heading = false;
-  for (const Line& line : lines) has_heading |= line.text == kHeading;
+  for (Line& line : lines) {
+    has_heading |= line.text == kHeading;
+    line.removed = moved.contains(line.directive);
+  }
+  std::erase_if(lines, [](const Line& line) { return line.removed; });
   for (const Directive& directive : AllDirectives()) {
     const std::vector<std::string> rest = Replace(lines, directive, LinesOf(directive, config, included));
-    const bool is_wanted = scope == RewriteScope::kAll || !config.IsDefault(directive);
+    const bool is_wanted = scope == RewriteScope::kAll || !config.IsDefault(directive) || moved.contains(&directive);
     if (is_wanted) added.insert(added.end(), rest.begin(), rest.end());
   }
   std::string text;
@@ -125,6 +134,19 @@ std::string Rewrite(std::vector<Line> lines, const std::vector<Line>& included, 
   if (!added.empty() && !has_heading) text.append(text.empty() ? "" : "\n").append(kHeading).append("\n");
   for (const std::string& line : added) text.append(line).append("\n");
   return text;
+}
+
+// The directives that a start with this text would give another value than they have. None if it would not start.
+DirectiveSet FindOverridden(const std::string& text, const std::string& path, const Config& config) {
+  Config reread;
+  reread.BeginSource();
+  if (!LoadConfigText(text, path, reread).ok()) return {};
+  DirectiveSet found;
+  for (const Directive& directive : AllDirectives()) {
+    const bool adds_up = directive.Has(kRepeatable) && !directive.Has(kMerged);
+    if (!adds_up && reread.Lines(directive) != config.Lines(directive)) found.insert(&directive);
+  }
+  return found;
 }
 
 // The `user` lines of the configuration file.
@@ -140,7 +162,12 @@ Status RewriteConfigFile(const std::string& path, const Config& config, RewriteS
   std::vector<Line> lines = TRY(ReadLines(path));
   std::vector<Line> included;
   TRY(AddIncluded(lines, 0, included));
-  return ReplaceFile(path, Rewrite(std::move(lines), included, config, scope));
+  std::string text = Rewrite(lines, included, config, scope, {});
+  if (!included.empty()) {
+    const DirectiveSet overridden = FindOverridden(text, path, config);
+    if (!overridden.empty()) text = Rewrite(std::move(lines), included, config, scope, overridden);
+  }
+  return ReplaceFile(path, text);
 }
 
 Status RewriteConfig(Config& config, const Users& users, const std::string& path, RewriteScope scope) {

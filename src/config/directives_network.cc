@@ -35,8 +35,9 @@ const Directive kRows[] = {
     {.name = "metrics-port", .section = kNet, .kind = Kind::kNumber, .fallback = "0", .min = 0, .max = 65535,
      .flags = kStartOnly, .target = &S::metrics_port,
      .help = "TCP port of the metrics for Prometheus (/metrics) and of a page with the same figures for people (/), "
-             "over HTTP, without a password, on each address that `bind` has at the start; `protected-mode` applies "
-             "here too. At most 16 connections: a new one replaces the one that has been idle longest. 0 is none."},
+             "over HTTP, without a password, on each address that `bind` has at the start, so `bind` must have one; "
+             "`protected-mode` applies here too. At most 16 connections: a new one replaces the one that has been idle "
+             "longest. 0 is none."},
     {.name = "metrics-details", .section = kNet, .kind = Kind::kBool, .fallback = "no",
      .help = "Show names of keys (HOTKEYS), arguments of slow commands, and the addresses and names of their clients "
              "on the page of `metrics-port`. Everyone who reaches that port reads them."},

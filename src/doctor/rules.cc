@@ -57,8 +57,9 @@ void CheckDiskRoom(const Facts& facts, Findings& findings) {
   }
   if (level == "plenty" && free < 3 * reserve) {
     Add(findings, Severity::kWarning,
-        fmt::format("The disk has {} free; below {} (min-free-disk) writes are refused.", HumanBytes(free),
-                    HumanBytes(reserve)),
+        fmt::format("The disk has {} free; below {} (min-free-disk), and earlier while compactions are pending, writes "
+                    "are refused.",
+                    HumanBytes(free), HumanBytes(reserve)),
         action);
   }
 }
@@ -243,6 +244,21 @@ std::string_view PartOf(std::string_view text, std::string_view name) {
   return {};
 }
 
+void CheckPrimaryLink(const Facts& facts, Findings& findings) {
+  if (facts.Text("role") != "slave" || facts.Text("master_link_status") != "down") return;
+  const std::string primary = fmt::format("{}:{}", facts.Text("master_host"), facts.Text("master_port"));
+  if (facts.Text("master_sync_in_progress") == "1") {
+    return Add(findings, Severity::kNotice,
+               fmt::format("The first transfer from the primary {} is at {} percent.", primary,
+                           facts.Text("master_sync_perc")),
+               "Wait until it is done; until then this replica has no complete data.");
+  }
+  const int64_t down_s = ParseInt64(facts.Text("master_link_down_since_seconds")).value_or(-1);
+  const std::string since = down_s < 0 ? "has not been up yet" : fmt::format("is down for {} s", down_s);
+  Add(findings, Severity::kCritical, fmt::format("The link to the primary {} {}.", primary, since),
+      "Look at the log of both servers, masterauth and the network.");
+}
+
 void CheckReplicas(const Facts& facts, Findings& findings) {
   constexpr int64_t kLateS = 10;
   constexpr uint64_t kFarBytes = uint64_t{64} << 20;
@@ -259,12 +275,7 @@ void CheckReplicas(const Facts& facts, Findings& findings) {
                     PartOf(line, "port"), HumanBytes(behind), lag_s),
         "Look at its load, its disk and the network; a larger repl-backlog-size spares a full synchronization.");
   }
-  if (facts.Text("role") == "slave" && facts.Text("master_link_status") == "down") {
-    Add(findings, Severity::kCritical,
-        fmt::format("The link to the primary {}:{} is down for {} s.", facts.Text("master_host"),
-                    facts.Text("master_port"), facts.Number("master_link_down_since_seconds")),
-        "Look at the log of both servers, masterauth and the network.");
-  }
+  CheckPrimaryLink(facts, findings);
 }
 
 // ---- the data

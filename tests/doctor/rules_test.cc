@@ -191,6 +191,8 @@ TEST(DoctorRules, Replicas) {
   EXPECT_EQ(replica("state=send_bulk,offset=0,lag=0"), "");
   EXPECT_EQ(Found(FactsWith({{"role", "slave"}, {"master_link_status", "up"}})), "");
   EXPECT_EQ(Found(FactsWith({{"role", "slave"}, {"master_link_status", "down"}})), "critical replicas");
+  EXPECT_EQ(Found(FactsWith({{"role", "slave"}, {"master_link_status", "down"}, {"master_sync_in_progress", "1"}})),
+            "notice replicas");
 }
 
 TEST(DoctorRules, Persistence) {
