@@ -187,19 +187,23 @@ Result<UserList> Users::LoadText(std::string_view text, std::string_view name) {
                          "WARNING: ACL errors detected, no change to the previously active "
                          "ACL rules was performed");
   }
-  const auto found = loaded.find(kDefaultUser);
-  default_user_->Replace(found == loaded.end() ? UserRules::Everything({catalogue_, true}) : *found->second->rules());
-  loaded.insert_or_assign(std::string(kDefaultUser), default_user_);
+  if (!loaded.contains(kDefaultUser)) default_user_->Replace(UserRules::Everything({catalogue_, true}));
+  loaded.try_emplace(std::string(kDefaultUser), default_user_);
   UserList gone;
+  for (const auto& user : All()) {
+    const auto found = loaded.find(user->name());
+    if (found == loaded.end()) {
+      gone.push_back(user);
+    } else if (found->second != user) {
+      user->Replace(*found->second->rules());
+      found->second = user;
+    }
+  }
   {
     const MutexLock lock(mutex_);
     users_.swap(loaded);
   }
-  for (const auto& [_, user] : loaded) {
-    if (user == default_user_) continue;
-    user->Replace(UserRules({catalogue_, false}));
-    gone.push_back(user);
-  }
+  for (const auto& user : gone) user->Replace(UserRules({catalogue_, false}));
   return gone;
 }
 

@@ -3,8 +3,9 @@
 // Users: the users and their permissions.
 //
 // A client points to its AclUser. Rules are replaced as a whole, so a call sees one consistent set, and a change
-// affects the next call of every client. A user that is deleted, or replaced by ACL LOAD, loses all permissions at
-// once, because clients may point to it until they are closed.
+// affects the next call of every client. ACL LOAD replaces the rules of a user that exists before and after it, so its
+// clients stay connected. A deleted user loses all permissions at once, because clients may point to it until they are
+// closed.
 //
 // Thread: any. Both flags of an AclUser are atomics, so checking a user without restrictions costs one read. Its own
 // mutex guards its rules; HeldRules takes it only after a change. mutex_ guards the map. Both mutexes are leaves.
@@ -81,8 +82,9 @@ class Users {
 
   // Sets users from lines of the configuration file, each a name and rules. The error is for the operator.
   Status LoadLines(const std::vector<std::string>& lines);
-  // Replaces all users by the ones in an ACL file's text; `name` is the file's name in errors. Returns the deleted
-  // users. On an error, which lists every bad line, nothing changes.
+  // Replaces all users by the ones in an ACL file's text; `name` is the file's name in errors. A user that exists
+  // before and after gets new rules. Returns the deleted users. On an error, which lists every bad line, nothing
+  // changes.
   Result<UserList> LoadText(std::string_view text, std::string_view name);
 
   // Lines "<name> <rules>", for the ACL file.

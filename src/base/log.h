@@ -14,8 +14,8 @@ namespace cairn {
 
 enum class LogSeverity : unsigned char { kDebug, kVerbose, kNotice, kWarning };
 
-// Called before the first message; with an empty `file`, the log goes to the standard output. False if the file cannot
-// be opened; `error` is the reason.
+// Called before the first message; with an empty `file`, the log goes to the standard output. A file that is renamed or
+// deleted later is made again. False if the file cannot be opened; `error` is the reason.
 bool OpenLog(const std::string& file, std::string& error);
 // Messages below `least` are dropped.
 void SetLogSeverity(LogSeverity least);

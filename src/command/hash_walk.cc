@@ -3,6 +3,12 @@
 // Whole hashes and random fields: HGETALL, HKEYS, HVALS, HSCAN, HRANDFIELD.
 //
 // A packed hash is read from its one record. A spread hash is walked in row order; random fields are found by rank.
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "command/args.h"
 #include "command/context.h"
 #include "command/families.h"
@@ -54,7 +60,7 @@ Status HScan(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const ScanOptions options = TRY(ParseScanOptions(args, ScanOf::kFields));
   std::string pairs;
-  Reply found(pairs, reply.protocol(), reply.room());
+  Reply found(pairs, reply);
   size_t shown = 0;
   const auto visit = [&](std::string_view field, std::string_view value) -> Result<bool> {
     if (!options.Matches(field)) return true;
@@ -65,7 +71,7 @@ Status HScan(CommandContext& ctx, Args& args, Reply& reply) {
   };
   ReplyScanCursor(reply, TRY(hash.Scan(cursor, options.count, visit)));
   reply.Array(shown);
-  reply.Raw(pairs);
+  reply.Append(found);
   return Ok();
 }
 
@@ -74,7 +80,7 @@ class FieldReplies {
  public:
   FieldReplies(Reply& reply, bool with_values) : reply_(reply), with_values_(with_values) {}
 
-  const Reply& reply() const { return reply_; }
+  Reply& reply() { return reply_; }
   bool with_values() const { return with_values_; }
   void Begin(uint64_t count) { reply_.Array(with_values_ && reply_.protocol() == 2 ? count * 2 : count); }
   void Add(std::string_view field, std::string_view value) {
@@ -88,49 +94,88 @@ class FieldReplies {
   const bool with_values_;
 };
 
-Result<std::vector<FieldPair>> ReadPairs(const Hash& hash) {
-  std::vector<FieldPair> pairs;
-  TRY(hash.ForEach([&pairs](std::string_view field, std::string_view value) -> Result<bool> {
-    pairs.push_back({std::string(field), std::string(value)});
+// The number of fields that have not expired.
+Result<uint64_t> CountLive(const Hash& hash) {
+  if (!hash.MayHaveDue()) return hash.size();
+  uint64_t live = 0;
+  TRY(hash.ForEach([&live](std::string_view, std::string_view) -> Result<bool> {
+    ++live;
     return true;
   }));
-  return pairs;
+  return live;
+}
+
+// Visits the fields at `ranks` among those that have not expired, ascending and distinct. Without `with_values` the
+// visitor may get empty values.
+Status ForEachLive(const Hash& hash, std::span<const uint64_t> ranks, bool with_values, ElementVisitor visit) {
+  if (!hash.MayHaveDue()) return hash.ForEachRank(ranks, with_values, visit);
+  RankPicker picker(ranks, visit);  // the hash's own ranks also count expired fields
+  return hash.ForEach(std::ref(picker));
 }
 
 Status ReplyDistinct(const Hash& hash, uint64_t count, CommandContext& ctx, FieldReplies& replies) {
-  Random& random = ctx.random();
-  if (hash.MayHaveDue()) {  // ranks also count expired fields
-    const std::vector<FieldPair> pairs = TRY(ReadPairs(hash));
-    const auto chosen = SampleRanks(pairs.size(), std::min<uint64_t>(count, pairs.size()), random);
-    replies.Begin(chosen.size());
-    for (const uint64_t rank : chosen) replies.Add(pairs[rank].field, pairs[rank].value);
-    return Ok();
-  }
-  TRY(ctx.txn().command().Spend(std::min(count, hash.size())));
-  const auto ranks = SampleRanks(hash.size(), std::min(count, hash.size()), random);
+  const uint64_t size = TRY(CountLive(hash));
+  TRY(ctx.txn().command().Spend(std::min(count, size)));
+  const auto ranks = SampleRanks(size, std::min(count, size), ctx.random());
   replies.Begin(ranks.size());
-  return hash.ForEachRank(ranks, replies.with_values(),
-                          [&replies](std::string_view field, std::string_view value) -> Result<bool> {
-                            replies.Add(field, value);
-                            return true;
-                          });
+  return ForEachLive(hash, ranks, replies.with_values(),
+                     [&replies](std::string_view field, std::string_view value) -> Result<bool> {
+                       replies.Add(field, value);
+                       return true;
+                     });
+}
+
+// Reads the fields at `ranks`, ascending and distinct, which the reply is about to repeat.
+Result<std::vector<FieldPair>> ReadDrawn(const Hash& hash, std::span<const uint64_t> ranks, FieldReplies& replies) {
+  std::vector<FieldPair> pairs;
+  size_t bytes = 0;
+  TRY(ForEachLive(hash, ranks, replies.with_values(),
+                  [&](std::string_view field, std::string_view value) -> Result<bool> {
+                    if (!replies.with_values()) value = {};
+                    bytes += field.size() + value.size();
+                    TRY(CheckDraws(replies.reply(), bytes));
+                    pairs.push_back({std::string(field), std::string(value)});
+                    return true;
+                  }));
+  if (pairs.size() != ranks.size()) return Status::Corruption("hash: fewer fields than an earlier walk found");
+  return pairs;
+}
+
+// Replies with draws in batches. A batch walks over the hash once, and keeps only the fields that it draws.
+Status ReplyDrawsByWalk(const Hash& hash, uint64_t count, CommandContext& ctx, FieldReplies& replies) {
+  constexpr uint64_t kLeastBatch = 1 << 20;
+  constexpr size_t kLeastBytes = 6;  // of a field in the reply
+  const uint64_t size = TRY(CountLive(hash));
+  replies.Begin(size > 0 ? count : 0);
+  while (count > 0 && size > 0) {
+    const uint64_t batch = std::min(count, std::max(size / 16, kLeastBatch));
+    TRY(ctx.txn().command().Spend(batch));
+    TRY(CheckDraws(replies.reply(), batch * kLeastBytes));
+    std::vector<uint64_t> draws(batch);
+    for (uint64_t& rank : draws) rank = ctx.random().Below(size);
+    std::vector<uint64_t> ranks = draws;
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    const std::vector<FieldPair> pairs = TRY(ReadDrawn(hash, ranks, replies));
+    for (const uint64_t rank : draws) {
+      TRY(CheckDraws(replies.reply()));
+      const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin();
+      const FieldPair& pair = pairs[static_cast<size_t>(at)];
+      replies.Add(pair.field, pair.value);
+    }
+    count -= batch;
+  }
+  return Ok();
 }
 
 // Each draw is from all fields, independent of earlier ones.
 Status ReplyDraws(const Hash& hash, const SampleCount& sample, CommandContext& ctx, FieldReplies& replies) {
-  const bool reads_all = hash.MayHaveDue() || sample.ReadsAll(hash.size());
-  const std::vector<FieldPair> pairs = reads_all ? TRY(ReadPairs(hash)) : std::vector<FieldPair>();
-  const uint64_t size = reads_all ? pairs.size() : hash.size();
-  replies.Begin(size > 0 ? sample.count : 0);
-  for (uint64_t i = 0; i < sample.count && size > 0; ++i) {
+  if (hash.MayHaveDue() || sample.ReadsAll(hash.size())) return ReplyDrawsByWalk(hash, sample.count, ctx, replies);
+  replies.Begin(sample.count);
+  for (uint64_t i = 0; i < sample.count; ++i) {
     TRY(ctx.txn().command().Spend(1));
     TRY(CheckDraws(replies.reply()));
-    const uint64_t rank = ctx.random().Below(size);
-    if (reads_all) {
-      replies.Add(pairs[rank].field, pairs[rank].value);
-      continue;
-    }
-    const FieldPair pair = TRY(hash.At(rank, replies.with_values()));
+    const FieldPair pair = TRY(hash.At(ctx.random().Below(hash.size()), replies.with_values()));
     replies.Add(pair.field, pair.value);
   }
   return Ok();
@@ -151,8 +196,12 @@ Status ReplyRandomField(CommandContext& ctx, const Key& key, Keyspace& keys, Rep
     reply.Null();
   } else if (!hash.MayHaveDue()) {
     reply.Bulk(TRY(hash.At(ctx.random().Below(hash.size()), false)).field);
-  } else if (const auto pairs = TRY(ReadPairs(hash)); !pairs.empty()) {
-    reply.Bulk(pairs[ctx.random().Below(pairs.size())].field);
+  } else if (const uint64_t live = TRY(CountLive(hash)); live > 0) {
+    const uint64_t rank = ctx.random().Below(live);
+    return ForEachLive(hash, {&rank, 1}, false, [&reply](std::string_view field, std::string_view) -> Result<bool> {
+      reply.Bulk(field);
+      return true;
+    });
   } else {
     reply.Null();
   }

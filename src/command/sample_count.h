@@ -9,6 +9,7 @@
 // Thread: any.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/result.h"
@@ -25,10 +26,17 @@ struct SampleCount {
   bool ReadsAll(uint64_t size) const { return size / 16 <= count; }
 };
 
+inline constexpr size_t kMostDrawnBytes = size_t{1} << 30;  // of the reply
+
 // Checks after each draw whether the reply may still grow.
 inline Status CheckDraws(const Reply& reply) {
-  constexpr size_t kMostBytes = size_t{1} << 30;
-  return reply.size() < kMostBytes && !reply.is_cut() ? Ok() : Status::Reply("ERR value is out of range");
+  return reply.size() < kMostDrawnBytes && !reply.is_cut() ? Ok() : Status::Reply("ERR value is out of range");
+}
+
+// Checks before draws are read whether the reply may hold them; they take at least `bytes`.
+inline Status CheckDraws(Reply& reply, size_t bytes) {
+  const bool fits = reply.Fits(bytes) && bytes < kMostDrawnBytes - std::min(reply.size(), kMostDrawnBytes);
+  return fits ? CheckDraws(reply) : Status::Reply("ERR value is out of range");
 }
 
 // Parses the next argument. REQUIRES: there is one.

@@ -19,7 +19,7 @@ Status Scan(CommandContext& ctx, Args& args, Reply& reply) {
   const uint64_t cursor = TRY(ParseScanCursor(args));
   const ScanOptions options = TRY(ParseScanOptions(args, ScanOf::kKeys));
   std::string names;
-  Reply found(names, reply.protocol(), reply.room());
+  Reply found(names, reply);
   size_t shown = 0;
   uint64_t looked_at = 0;
   const auto visit = [&](std::string_view key, const Record& record) {
@@ -35,7 +35,7 @@ Status Scan(CommandContext& ctx, Args& args, Reply& reply) {
   const uint64_t next = beyond ? 0 : TRY(ctx.keys().Scan(cursor, visit));
   ReplyScanCursor(reply, next);
   reply.Array(shown);
-  reply.Raw(names);
+  reply.Append(found);
   return Ok();
 }
 

@@ -121,7 +121,7 @@ Status SScan(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const ScanOptions options = TRY(ParseScanOptions(args, ScanOf::kMembers));
   std::string members;
-  Reply found(members, reply.protocol(), reply.room());
+  Reply found(members, reply);
   size_t shown = 0;
   const auto visit = [&](std::string_view member) -> Result<bool> {
     if (!options.Matches(member)) return true;
@@ -131,7 +131,7 @@ Status SScan(CommandContext& ctx, Args& args, Reply& reply) {
   };
   ReplyScanCursor(reply, TRY(set.Scan(cursor, options.count, visit)));
   reply.Array(shown);
-  reply.Raw(members);
+  reply.Append(found);
   return Ok();
 }
 

@@ -243,13 +243,13 @@ Status XAutoClaim(CommandContext& ctx, Args& args, Reply& reply) {
 
   Claim claim{ctx, stream.key.bytes(), stream, *group, consumer, options.rules, ctx.now_ms()};
   std::string body;
-  Reply claimed(body, reply.protocol(), reply.room());
+  Reply claimed(body, reply);
   std::vector<StreamId> deleted;
   const StreamId next = TRY(ClaimOnwards(claim, options, claimed, deleted));
   group->Save();
   reply.Array(3);
   ReplyStreamId(reply, next);
-  reply.Raw(body);
+  reply.Append(claimed);
   reply.Array(deleted.size());
   for (const StreamId id : deleted) ReplyStreamId(reply, id);
   return Ok();

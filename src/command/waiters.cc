@@ -168,6 +168,12 @@ void Waiters::OnKeyChanged(uint32_t, std::string_view key_row, bool exists) {
   WakeFirst(queue->second.parked, nullptr);
 }
 
+void Waiters::OnGroupsChanged(std::string_view key_row) {
+  const MutexLock lock(mutex_);
+  const auto queue = queues_.find(key_row);
+  if (queue != queues_.end()) WakeFirst(queue->second.parked, nullptr);
+}
+
 void Waiters::MoveWatched(Watched& watched, std::string row) {
   std::erase(queues_[watched.row].watching, &watched);
   EraseIfEmpty(watched.row);

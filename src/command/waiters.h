@@ -9,6 +9,9 @@
 // woken by the first one's own commit, or when the first one parks again although the key exists or was deleted. A
 // client woken while an earlier one has yet to run waits for its turn.
 //
+// A commit that changes only consumer groups of a stream wakes clients, because XREADGROUP CLAIM waits for pending
+// entries. WATCH does not see it, as in Redis.
+//
 // Invariants: (1) a client is registered before the stripes its command read are released, so no commit falls between
 // the read and the registration; (2) a key's queue is in order of arrival; (3) CommitListener is called while the
 // committer holds the stripe.
@@ -71,6 +74,7 @@ class Waiters : public CommitListener {
 
   bool IsInterested(uint32_t stripe) const override { return interest_[stripe].load(std::memory_order_acquire) != 0; }
   void OnKeyChanged(uint32_t stripe, std::string_view key_row, bool exists) override;
+  void OnGroupsChanged(std::string_view key_row) override;
   void OnKeyspacesChanged(std::span<const KeyspaceId> keyspaces,
                           const std::function<bool(std::string_view)>& is_live) override;
 

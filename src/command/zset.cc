@@ -203,7 +203,7 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
   }
   const ScanOptions options = TRY(ParseScanOptions(args, ScanOf::kMembers));
   std::string body;
-  Reply elements(body, reply.protocol(), reply.room());
+  Reply elements(body, reply);
   size_t count = 0;
   const uint64_t next = TRY(zset.Scan(cursor, options.count, [&](std::string_view member, double score) {
     if (options.Matches(member)) {
@@ -215,7 +215,7 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
   }));
   ReplyScanCursor(reply, next);
   reply.Array(2 * count);
-  reply.Raw(body);
+  reply.Append(elements);
   return Ok();
 }
 

@@ -277,9 +277,10 @@ Status Listener::Move(const ListenPlace& place) {
 void Listener::Prepare(int fd) const {
   const int one = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  if (options_.keepalive_s == 0) return;
+  if (options_.keepalive_s == nullptr) return;
+  const int idle = static_cast<int>(options_.keepalive_s->load(std::memory_order_relaxed));
+  if (idle == 0) return;
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
-  const int idle = options_.keepalive_s;
   const int interval = std::max(idle / 3, 1);
   const int probes = 3;
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);

@@ -7,6 +7,7 @@
 // event belongs to the accepting thread, to which added and removed sockets are posted.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -48,9 +49,9 @@ struct ListenerOptions {
   int64_t qps_limit = 0;
   bool read_only = false;
   int backlog = 511;
-  int keepalive_s = 300;
-  const Tls* tls = nullptr;            // null: no TLS. REQUIRES: configured
-  IoThread::PushThreads push_threads;  // threads for connections with pushed output
+  const std::atomic<int64_t>* keepalive_s = nullptr;  // read for each connection; null or 0: no probes
+  const Tls* tls = nullptr;                           // null: no TLS. REQUIRES: configured
+  IoThread::PushThreads push_threads;                 // threads for connections with pushed output
 };
 
 class Listener {

@@ -33,8 +33,7 @@ bool Reply::Ask(size_t size) {
   constexpr size_t kLargeBytes = 1 << 20;
   const size_t wanted = out_.size() + size + kHeadBytes;
   if (is_cut_ || !room_->MayHold(wanted)) {
-    is_cut_ = true;
-    granted_ = 0;
+    Cut();
     return false;
   }
   granted_ = wanted + std::max(kFreeBytes, wanted / 8);

@@ -35,6 +35,9 @@ class Reply {
       : out_(out), start_(out.size()), protocol_(protocol), room_(room),
         granted_(room == nullptr ? SIZE_MAX : std::max(kFreeBytes, out.capacity())) {}
 
+  // A part of `whole`, in a buffer of its own; `whole` takes it with Append.
+  Reply(std::string& out, const Reply& whole) : Reply(out, whole.protocol_, whole.room_) {}
+
   int protocol() const { return protocol_; }  // 2 or 3
   void set_protocol(int protocol) { protocol_ = protocol; }
 
@@ -70,8 +73,12 @@ class Reply {
   void Raw(std::string_view resp) {
     if (Fits(resp.size())) out_.append(resp);
   }
+  // Appends the bytes of a part. If the part is cut, this reply is cut too.
+  void Append(const Reply& part) {
+    if (part.is_cut_) Cut();
+    Raw(part.written());
+  }
 
-  ReplyRoom* room() const { return room_; }
   // Whether `size` more bytes may be written; false cuts the reply.
   bool Fits(size_t size) { return out_.size() + size <= granted_ || Ask(size); }
   // Whether the room has refused more bytes. Commands with long replies should stop.
@@ -83,6 +90,10 @@ class Reply {
   static constexpr size_t kFreeBytes = 64 * 1024;  // allowed without asking
 
   bool Ask(size_t size);
+  void Cut() {
+    is_cut_ = true;
+    granted_ = 0;
+  }
   void Aggregate(char type, size_t count);
   void Insert(size_t mark, char type, size_t count);
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <lua.hpp>
+#include <string>
 #include <string_view>
 
 namespace cairn {
@@ -18,6 +19,16 @@ inline std::string_view TextAt(lua_State* L, int index) {
   size_t size = 0;
   const char* text = lua_tolstring(L, index, &size);
   return text == nullptr ? std::string_view() : std::string_view(text, size);
+}
+
+// The text of table[name], or nothing if it is no text or number. Read without metatables, so no code of the script
+// runs. `table` is an index from the bottom of the stack.
+inline std::string FieldText(lua_State* L, int table, const char* name) {
+  lua_pushstring(L, name);
+  lua_rawget(L, table);
+  std::string text(TextAt(L, -1));
+  lua_pop(L, 1);
+  return text;
 }
 
 // The number without its fraction, as C does it on x86-64, where Redis's scripts have their results from: the least

@@ -168,13 +168,11 @@ void LuaVm::ReplyError(const ScriptRun& run, std::string_view instead, Reply& re
     reply.Error(text);
     return;
   }
-  lua_getfield(L, -1, "err");
-  text = instead.empty() ? TextAt(L, -1) : instead;
+  const int error = lua_gettop(L);
+  text = instead.empty() ? FieldText(L, error, "err") : std::string(instead);
   if (text.empty()) text = "ERR unknown error";
-  lua_getfield(L, -2, "source");
-  const std::string source(TextAt(L, -1));
-  lua_getfield(L, -3, "line");
-  const std::string line(TextAt(L, -1));
+  const std::string source = FieldText(L, error, "source");
+  const std::string line = FieldText(L, error, "line");
   if (!source.empty() && !line.empty()) {
     text.append(" script: ").append(run.name).append(", on ").append(source).append(":").append(line).append(".");
   }
@@ -265,8 +263,7 @@ Status LuaVm::RunLibrary(const Library& library, int64_t timeout_ms) {
   loaded_ = nullptr;
   std::string error;
   if (failed != 0) {
-    if (lua_istable(L, -1)) lua_getfield(L, -1, "err");
-    error = lua_istable(L, 1) ? std::string(TextAt(L, -1)) : "ERR " + std::string(TextAt(L, -1));
+    error = lua_istable(L, 1) ? FieldText(L, 1, "err") : "ERR " + std::string(TextAt(L, 1));
   }
   lua_settop(L, 0);
   if (failed != 0) {

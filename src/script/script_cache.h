@@ -52,6 +52,12 @@ class ScriptCache {
   bool AddLoaded(std::shared_ptr<const Script> script);
   void Flush();
 
+  // A lower limit takes effect when the next script is added.
+  void set_most_bytes(uint64_t bytes) {
+    const WriterLock lock(mutex_);
+    most_bytes_ = bytes;
+  }
+
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   size_t count() const;
   size_t bytes() const;
@@ -63,8 +69,8 @@ class ScriptCache {
   void EvictOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool MakeRoom(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const uint64_t most_bytes_;
   mutable SharedMutex mutex_;
+  uint64_t most_bytes_ ABSL_GUARDED_BY(mutex_);
   Scripts loaded_ ABSL_GUARDED_BY(mutex_);
   Scripts evaluated_ ABSL_GUARDED_BY(mutex_);  // without those in loaded_
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;   // of both

@@ -157,7 +157,6 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
   const int64_t started_us = MonotonicUs();
   Show(run, *command, argv);
   const bool begins_to_write = command->Has(kWrite) && !run.has_written;
-  run.has_written = run.has_written || command->Has(kWrite);
   CallRoom room(run.scripting.most_bytes());
   Reply reply(out, run.protocol, &room);
   Status status = LockKeys(run, *command, argv);
@@ -172,6 +171,7 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
   }
   // The conditions may have changed during the wait for locks. The rerun returns the error.
   if (status.ok() && begins_to_write && !CheckState(run, *command).ok()) status = Status::WouldWait();
+  if (status.ok() && begins_to_write) status = run.scripting.BeginWrite(run);
   if (status.ok()) status = RunOne(run, *command, argv, reply);
   if (!status.ok()) {
     run.stop = std::move(status);

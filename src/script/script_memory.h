@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // ScriptMemory: limits the memory of all Lua states together. A state takes memory in pieces, so an allocation is only
-// a comparison. If no more is left, the script fails with "not enough memory".
+// a comparison. If no more is left, states that no run uses are destroyed; if there are none, the script fails with
+// "not enough memory".
 //
 // Thread: ScriptMemory any, ScriptMemoryShare that of its state.
 #pragma once
@@ -9,29 +10,37 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 namespace cairn {
 
 class ScriptMemory {
  public:
-  explicit ScriptMemory(uint64_t limit) : limit_(limit) {}
+  // `destroy_idle` destroys a state that no run uses, or returns false: there is none.
+  ScriptMemory(uint64_t limit, std::function<bool()> destroy_idle)
+      : limit_(limit), destroy_idle_(std::move(destroy_idle)) {}
 
   // The scripts' share of the budget. Even the smallest budget allows scripts of some size.
   static constexpr uint64_t ShareOf(uint64_t budget) { return std::max(budget / 8, uint64_t{16} << 20); }
 
-  uint64_t limit() const { return limit_; }
+  uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
+  void set_limit(uint64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
   // Returns false, without taking any, if not enough is left.
   bool Take(uint64_t bytes) {
-    if (taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_) return true;
-    GiveBack(bytes);
-    return false;
+    while (taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes > limit()) {
+      GiveBack(bytes);
+      if (!destroy_idle_()) return false;
+    }
+    return true;
   }
   // For memory that is already in use, even beyond the limit.
   void TakeAlways(uint64_t bytes) { taken_.fetch_add(bytes, std::memory_order_relaxed); }
   void GiveBack(uint64_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
 
  private:
-  const uint64_t limit_;
+  std::atomic<uint64_t> limit_;
+  const std::function<bool()> destroy_idle_;
   std::atomic<uint64_t> taken_{0};
 };
 

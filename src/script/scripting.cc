@@ -3,11 +3,14 @@
 
 #include <algorithm>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "script/flags.h"
 
 namespace cairn {
 namespace {
+
+constexpr uint64_t kCachePart = 4;  // the divisor of the memory limit
 
 constexpr std::string_view kKilled = "ERR Script killed by user with SCRIPT KILL...";
 constexpr std::string_view kUnkillable =
@@ -19,7 +22,8 @@ constexpr std::string_view kUnkillable =
 Scripting::Scripting(const std::atomic<int64_t>& busy_after_ms, BusyScripts& busy, const Conditions& conditions,
                      std::function<bool()> shows_calls, uint64_t most_bytes)
     : busy_after_ms_(busy_after_ms), busy_(busy), conditions_(conditions), shows_calls_(std::move(shows_calls)),
-      cache_(most_bytes / 4), memory_(most_bytes), libraries_(std::make_shared<const Libraries>()) {}
+      cache_(most_bytes / kCachePart), memory_(most_bytes, [this] { return DestroyIdle(); }),
+      libraries_(std::make_shared<const Libraries>()) {}
 
 Scripting::~Scripting() = default;
 
@@ -89,6 +93,21 @@ void Scripting::GiveBack(std::unique_ptr<LuaVm> vm) {
   }
 }
 
+bool Scripting::DestroyIdle() {
+  std::unique_ptr<LuaVm> oldest;  // destroyed after the unlock
+  const MutexLock lock(vms_mutex_);
+  if (idle_.empty()) return false;
+  oldest = std::move(idle_.front());
+  idle_.erase(idle_.begin());
+  std::erase(all_, oldest.get());
+  return true;
+}
+
+void Scripting::SetMostBytes(uint64_t bytes) {
+  memory_.set_limit(bytes);
+  cache_.set_most_bytes(bytes / kCachePart);
+}
+
 size_t Scripting::vm_bytes() const {
   const MutexLock lock(vms_mutex_);
   size_t bytes = 0;
@@ -108,11 +127,25 @@ void Scripting::LookAfter(ScriptRun& run) {
     return;
   }
   const MutexLock lock(runs_mutex_);
-  for (BusyRun& busy : runs_) {
-    if (busy.run != &run) continue;
-    busy.has_written = run.has_written;
-    if (busy.is_killed) run.stop = Status::Reply(kKilled);
+  if (FindRun(run)->is_killed) run.stop = Status::Reply(kKilled);
+}
+
+// A run that is not busy yet registers later, with its has_written (BeginBusy).
+Status Scripting::BeginWrite(ScriptRun& run) {
+  if (run.is_busy) {
+    const MutexLock lock(runs_mutex_);
+    const auto busy = FindRun(run);
+    if (busy->is_killed) return Status::Reply(kKilled);
+    busy->has_written = true;
   }
+  run.has_written = true;
+  return Ok();
+}
+
+std::vector<Scripting::BusyRun>::iterator Scripting::FindRun(const ScriptRun& run) {
+  const auto found = std::find_if(runs_.begin(), runs_.end(), [&run](const BusyRun& busy) { return busy.run == &run; });
+  ASSERT(found != runs_.end(), "a busy run is registered");
+  return found;
 }
 
 void Scripting::BeginBusy(ScriptRun& run) {

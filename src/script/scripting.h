@@ -4,7 +4,8 @@
 // runs that take too long.
 //
 // Lua states. There are as many as there were concurrent runs. A run borrows the state that was returned last, whose
-// memory is warm. SCRIPT FLUSH replaces each state at its next use.
+// memory is warm. SCRIPT FLUSH replaces each state at its next use. A run that lacks memory destroys states that no run
+// uses, the least recently used first.
 //
 // Long runs. On the fast lane a run has a budget of Lua steps and of rows; beyond it the run starts over on the slow
 // lane. There it has no limit. After `busy-reply-threshold` milliseconds all clients get BUSY, and SCRIPT KILL or
@@ -61,6 +62,7 @@ class Scripting {
   void Adopt(std::shared_ptr<const Libraries> libraries);
   // The memory limit of all Lua states; also that of a command's reply to a script.
   uint64_t most_bytes() const { return memory_.limit(); }
+  void SetMostBytes(uint64_t bytes);
   // Refuses libraries that exceed their memory limit. The error is the client's reply.
   Status CheckRoom(const Libraries& libraries) const;
   uint64_t NewLibraryId() { return next_library_.fetch_add(1); }
@@ -83,6 +85,8 @@ class Scripting {
   // ---- long runs
   // Called periodically by a run on the slow lane.
   void LookAfter(ScriptRun& run);
+  // The run is about to execute its first write: from now on Kill refuses to end it. Fails if Kill has ended it before.
+  Status BeginWrite(ScriptRun& run);
   // The run has ended.
   void EndBusy(ScriptRun& run);
   // SCRIPT KILL and FUNCTION KILL. The error is the client's reply.
@@ -108,7 +112,11 @@ class Scripting {
   };
 
   void BeginBusy(ScriptRun& run);
+  // REQUIRES: the run is busy.
+  std::vector<BusyRun>::iterator FindRun(const ScriptRun& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(runs_mutex_);
   void GiveBack(std::unique_ptr<LuaVm> vm);
+  // Destroys the state that was not used for the longest time. Returns false if runs use all states.
+  bool DestroyIdle();
 
   const std::atomic<int64_t>& busy_after_ms_;
   BusyScripts& busy_;

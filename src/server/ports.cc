@@ -28,7 +28,7 @@ ListenerOptions Ports::Options() const {
   ListenerOptions options;
   options.place = {config_.Words("bind"), static_cast<int>(settings.port)};
   options.backlog = static_cast<int>(settings.tcp_backlog);
-  options.keepalive_s = static_cast<int>(settings.tcp_keepalive_s);
+  options.keepalive_s = &settings.tcp_keepalive_s;
   options.unix_path = config_.Text("unixsocket");
   options.unix_permissions = static_cast<int>(settings.unixsocketperm);
   options.io_threads = static_cast<int>(settings.io_threads);

@@ -326,6 +326,7 @@ void Server::WatchSettings() {
   config_->Watch("memory-budget", [this] {
     store_->memory().Set(Budget::Of(MemoryBudget(settings())));
     clients_.memory.FollowSettings();
+    scripting_->SetMostBytes(ScriptMemory::ShareOf(MemoryBudget(settings())));
     BoundTracking();
     return Ok();
   });

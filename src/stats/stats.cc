@@ -17,8 +17,16 @@ void Add(std::atomic<uint64_t>& counter, uint64_t n = 1) {
 
 uint64_t Load(const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); }
 
-// "WRONGTYPE Operation against ..." is counted as WRONGTYPE.
-std::string_view PrefixOf(std::string_view error) { return error.substr(0, error.find(' ')); }
+// "WRONGTYPE Operation against ..." is counted as WRONGTYPE. A script may return any bytes, which INFO and a label of
+// Prometheus cannot show.
+std::string PrefixOf(std::string_view error) {
+  constexpr size_t kMostPrefixBytes = 64;
+  std::string prefix(error.substr(0, std::min(error.find(' '), kMostPrefixBytes)));
+  for (char& c : prefix) {
+    if (c < 0x21 || c > 0x7e) c = '?';
+  }
+  return prefix;
+}
 
 void Subtract(CommandTotals& totals, const CommandTotals& baseline) {
   totals.calls -= baseline.calls;
@@ -89,13 +97,13 @@ void WorkerStats::OnSlowLane() { Add(slow_lane_); }
 
 void WorkerStats::CountError(std::string_view error) {
   Add(errors_);
-  const std::string_view prefix = PrefixOf(error);
+  std::string prefix = PrefixOf(error);
   const MutexLock lock(error_mutex_);
   const auto found = errors_by_prefix_.find(prefix);
   if (found != errors_by_prefix_.end()) {
     ++found->second;
   } else if (errors_by_prefix_.size() < kMaxErrorPrefixes) {
-    errors_by_prefix_.emplace(prefix, 1);
+    errors_by_prefix_.emplace(std::move(prefix), 1);
   }
 }
 
@@ -103,7 +111,6 @@ void WorkerStats::CountError(std::string_view error) {
 struct Stats::Snapshot {
   StatsTotals totals;
   std::vector<CommandTotals> commands;
-  std::map<std::string, uint64_t> errors;
 };
 
 Stats::Stats(uint32_t command_count) : command_count_(command_count) {}
@@ -168,15 +175,6 @@ std::vector<CommandTotals> Stats::SumCommands() const {
   return sums;
 }
 
-std::map<std::string, uint64_t> Stats::SumErrors() const {
-  std::map<std::string, uint64_t> sums;
-  for (const auto& worker : workers_) {
-    const MutexLock lock(worker->error_mutex_);
-    for (const auto& [prefix, count] : worker->errors_by_prefix_) sums[prefix] += count;
-  }
-  return sums;
-}
-
 StatsTotals Stats::Totals() const {
   const MutexLock lock(mutex_);
   if (baseline_ == nullptr) return Sum();
@@ -198,17 +196,21 @@ std::vector<CommandTotals> Stats::Commands() const {
 
 std::map<std::string, uint64_t> Stats::Errors() const {
   const MutexLock lock(mutex_);
-  std::map<std::string, uint64_t> totals = SumErrors();
-  if (baseline_ != nullptr) {
-    for (const auto& [prefix, count] : baseline_->errors) totals[prefix] -= count;
+  std::map<std::string, uint64_t> sums;
+  for (const auto& worker : workers_) {
+    const MutexLock errors(worker->error_mutex_);
+    for (const auto& [prefix, count] : worker->errors_by_prefix_) sums[prefix] += count;
   }
-  std::erase_if(totals, [](const auto& entry) { return entry.second == 0; });
-  return totals;
+  return sums;
 }
 
 void Stats::Reset() {
   const MutexLock lock(mutex_);
-  baseline_ = std::make_unique<Snapshot>(Snapshot{Sum(), SumCommands(), SumErrors()});
+  baseline_ = std::make_unique<Snapshot>(Snapshot{Sum(), SumCommands()});
+  for (const auto& worker : workers_) {
+    const MutexLock errors(worker->error_mutex_);
+    worker->errors_by_prefix_.clear();
+  }
   samples_ = {};
   next_sample_ = 0;
 }

@@ -4,7 +4,8 @@
 // up.
 //
 // CONFIG RESETSTAT does not reset the counters (two writers would lose counts); it stores the current totals, and later
-// totals are shown relative to them.
+// totals are shown relative to them. Only the errors by prefix, which have a mutex, are deleted, so that there is room
+// for others.
 //
 // Thread: a WorkerStats has one writer, its worker; everything else may be called by any thread.
 #pragma once
@@ -97,7 +98,7 @@ class WorkerStats {
   Counter writes_{0};
   Counter errors_{0};
   Counter slow_lane_{0};
-  Mutex error_mutex_;  // taken by the worker per error and by INFO
+  Mutex error_mutex_;  // taken by the worker per error, by INFO and by RESETSTAT
   std::map<std::string, uint64_t, std::less<>> errors_by_prefix_ ABSL_GUARDED_BY(error_mutex_);
 };
 
@@ -118,7 +119,7 @@ class Stats {
   StatsTotals Totals() const;
   // By Command::index().
   std::vector<CommandTotals> Commands() const;
-  // By the error's first word.
+  // By the error's first word: at most 64 bytes, and '?' for bytes that are not printable ASCII.
   std::map<std::string, uint64_t> Errors() const;
 
   // CONFIG RESETSTAT.
@@ -138,7 +139,6 @@ class Stats {
   struct Snapshot;
   StatsTotals Sum() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<CommandTotals> SumCommands() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::map<std::string, uint64_t> SumErrors() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   static constexpr int kSamples = 16;
   struct RatePoint {

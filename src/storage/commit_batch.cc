@@ -46,12 +46,23 @@ constexpr size_t kBatchReserve = 64 << 10;
 constexpr size_t kKeyRowHead = 4;
 constexpr size_t kCollectionRowHead = 8;
 
-// Whether a committed key with this row exists and has not expired. Reads the disk.
-bool IsLive(const RowEngines& engines, std::string_view key_row) {
+// The header of the committed key with this row; nullopt if there is none. Reads the disk.
+std::optional<RecordHeader> HeaderOf(const RowEngines& engines, std::string_view key_row) {
   rocksdb::PinnableSlice value;
-  if (!engines.Get(rocksdb::ReadOptions(), Space::kKeys, key_row, value).ok()) return false;
+  if (!engines.Get(rocksdb::ReadOptions(), Space::kKeys, key_row, value).ok()) return std::nullopt;
   const Result<Record> record = DecodeRecord({value.data(), value.size()});
-  return record.ok() && (record->header.expire_ms == kNoExpiry || record->header.expire_ms > WallMs());
+  return record.ok() ? std::optional(record->header) : std::nullopt;
+}
+
+// Whether a committed key with this row exists and has not expired.
+bool IsLive(const RowEngines& engines, std::string_view key_row) {
+  const std::optional<RecordHeader> header = HeaderOf(engines, key_row);
+  return header && (header->expire_ms == kNoExpiry || header->expire_ms > WallMs());
+}
+
+bool IsStream(const RowEngines& engines, std::string_view key_row) {
+  const std::optional<RecordHeader> header = HeaderOf(engines, key_row);
+  return header && header->type == Type::kStream;
 }
 
 // The log data is the last in a batch.
@@ -321,7 +332,7 @@ void CommitBatch::Publish() {
   parts_.stripes.Release();
 }
 
-// Notifies waiters for keys of the changed stripes. An element's key is found through its owner row.
+// Notifies waiters for keys of the changed stripes.
 void CommitBatch::NotifyListener() {
   CommitListener* listener = parts_.store.listener();
   if (listener == nullptr) return;
@@ -330,6 +341,7 @@ void CommitBatch::NotifyListener() {
                                  [this](std::string_view row) { return IsLive(parts_.store.engines(), row); });
   }
   CollectionId last_id = 0;
+  Space last_space = Space::kElements;
   for (const Overlay::Entry& entry : parts_.rows.entries()) {
     if (entry.state == Overlay::State::kNothing || !listener->IsInterested(entry.stripe)) continue;
     if (entry.space() == Space::kKeys) {
@@ -337,14 +349,27 @@ void CommitBatch::NotifyListener() {
     } else if (entry.space() == Space::kElements || entry.space() == Space::kScores) {
       std::string_view row = entry.row();
       CollectionId id = 0;
-      if (!ReadU64(row, id) || id == last_id) continue;
+      if (!ReadU64(row, id)) continue;
+      if (id == last_id && (last_space == Space::kElements || entry.space() == last_space)) continue;
       last_id = id;
-      rocksdb::PinnableSlice owner;
-      const RowKey owner_row = MakeOwnerRow(id, entry.stripe);
-      const rocksdb::Status found =
-          parts_.store.engines().Get(rocksdb::ReadOptions(), Space::kOwners, owner_row.row(), owner);
-      if (found.ok()) listener->OnKeyChanged(entry.stripe, {owner.data(), owner.size()}, true);
+      last_space = entry.space();
+      NotifyOwner(*listener, id, entry);
     }
+  }
+}
+
+// Notifies waiters for the key of an element or a score, which is found through the owner row.
+void CommitBatch::NotifyOwner(CommitListener& listener, CollectionId id, const Overlay::Entry& entry) {
+  const RowEngines& engines = parts_.store.engines();
+  rocksdb::PinnableSlice owner;
+  const RowKey owner_row = MakeOwnerRow(id, entry.stripe);
+  if (!engines.Get(rocksdb::ReadOptions(), Space::kOwners, owner_row.row(), owner).ok()) return;
+  const std::string_view key_row(owner.data(), owner.size());
+  // Each change of a stream's entries writes an element or the key. Its other rows are those of groups.
+  if (entry.space() == Space::kScores && IsStream(engines, key_row)) {
+    listener.OnGroupsChanged(key_row);
+  } else {
+    listener.OnKeyChanged(entry.stripe, key_row, true);
   }
 }
 

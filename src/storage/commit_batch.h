@@ -33,6 +33,7 @@ class WriteBatch;
 
 namespace cairn {
 
+class CommitListener;
 class Store;
 
 enum class CommitMode : unsigned char {
@@ -113,6 +114,7 @@ class CommitBatch {
   void ApplyToCache();
   void DropDeadCounts();
   void NotifyListener();
+  void NotifyOwner(CommitListener& listener, CollectionId id, const Overlay::Entry& entry);
 
   const Parts parts_;
   std::unique_ptr<rocksdb::WriteBatch> batch_;

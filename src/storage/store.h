@@ -53,6 +53,8 @@ class CommitListener {
   virtual bool IsInterested(uint32_t stripe) const = 0;  // cheap; called for every row
   // `exists`: whether the key exists after the commit.
   virtual void OnKeyChanged(uint32_t stripe, std::string_view key_row, bool exists) = 0;
+  // Only consumer groups of a stream have changed: WATCH does not see that.
+  virtual void OnGroupsChanged(std::string_view key_row) = 0;
   // FLUSHDB, FLUSHALL, SWAPDB: any key of any database may have changed. `keyspaces` are the current ones of the
   // databases; `is_live` tells whether a key row exists and has not expired.
   virtual void OnKeyspacesChanged(std::span<const KeyspaceId> keyspaces,

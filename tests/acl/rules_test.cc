@@ -162,17 +162,39 @@ TEST_F(Rules, ChannelsMatchByPatternAndPatternsLiterally) {
   EXPECT_TRUE(users_.default_user()->rules()->selectors().front().AllowsChannel("any", true));
 }
 
-TEST_F(Rules, ADeletedOrReplacedUserLosesAllPermissions) {
+TEST_F(Rules, ADeletedUserLosesAllPermissions) {
   ASSERT_TRUE(Set("a", {"on", "nopass", "allkeys", "allchannels", "+@all"}).ok());
   ASSERT_TRUE(Set("b", {"on", "nopass", "allkeys", "allchannels", "+@all"}).ok());
   const auto a = users_.Remove("a");
   EXPECT_FALSE(a->is_unrestricted());
   EXPECT_EQ(users_.Find("a"), nullptr);
   const auto b = users_.Find("b");
-  const auto gone = users_.LoadText("user b on nopass ~* &* +@all\n", "f");
+  const auto gone = users_.LoadText("user c on\n", "f");
   ASSERT_TRUE(gone.ok());
+  EXPECT_EQ(*gone, UserList{b});
   EXPECT_FALSE(b->is_unrestricted());
-  EXPECT_TRUE(users_.Find("b")->is_unrestricted());
+  EXPECT_EQ(users_.Find("b"), nullptr);
+}
+
+// Clients point to their user, so ACL LOAD of an unchanged file must keep it.
+TEST_F(Rules, AUserThatIsInTheFileStaysAndGetsItsRules) {
+  ASSERT_TRUE(Set("a", {"on", "nopass", "allkeys", "allchannels", "+@all"}).ok());
+  ASSERT_TRUE(Set("b", {"on", "nopass", "~k", "+get"}).ok());
+  const auto a = users_.Find("a");
+  const auto b = users_.Find("b");
+  const std::string rules_of_a = Described("a");
+  const auto gone =
+      users_.LoadText("user default on nopass ~* +get\nuser a on nopass ~* &* +@all\nuser b on +set\n", "f");
+  ASSERT_TRUE(gone.ok());
+  EXPECT_TRUE(gone->empty());
+  EXPECT_EQ(users_.Find("a"), a);
+  EXPECT_EQ(Described("a"), rules_of_a);
+  EXPECT_EQ(users_.Find("b"), b);
+  EXPECT_EQ(b->rules()->Describe(), users_.Find("b")->rules()->Describe());
+  EXPECT_NE(b->rules()->Describe().find("+set"), std::string::npos);
+  EXPECT_EQ(users_.Find("default"), users_.default_user());
+  EXPECT_FALSE(users_.default_user()->is_unrestricted());
+  EXPECT_EQ(users_.All().size(), 3u);
 }
 
 TEST_F(Rules, AFileWithAnErrorChangesNothing) {

@@ -247,13 +247,30 @@ def test_the_acl_file(tmp_path):
         assert admin("acl", "save") == (b"+", b"OK")
         listed = admin("acl", "list")
         assert admin("acl", "load") == (b"+", b"OK")
-        assert_closed(app)
+        assert app("get", "k") == (b"$", b"-1")
         assert admin("acl", "list") == listed
         (tmp_path / "users.acl").write_text("user app on\nuser app off\n")
         assert b"Duplicate user 'app' found on line 2" in admin("acl", "load")[1]
         assert admin("acl", "list") == listed
     with Server(aclfile=tmp_path / "users.acl", start=False) as server, pytest.raises(RuntimeError):
         server.start()
+
+
+def test_acl_load_closes_only_clients_that_lose_their_user_or_their_channels(tmp_path):
+    users = tmp_path / "users.acl"
+    users.write_text("user app on nopass ~* &* +@all\nuser gone on nopass ~* &* +@all\n")
+    with Server(aclfile=users) as server:
+        admin = RawClient(server.port)
+        app, reader, gone = (RawClient(server.port) for _ in range(3))
+        for client, user in ((app, "app"), (reader, "app"), (gone, "gone")):
+            assert client("auth", user, "x") == (b"+", b"OK")
+        assert reader("subscribe", "news")[0] == b"*"
+        users.write_text("user app on nopass ~mine* &other +@all\n")
+        assert admin("acl", "load") == (b"+", b"OK")
+        assert_closed(gone)
+        assert_closed(reader)
+        assert app("get", "k")[1].startswith(b"NOPERM")
+        assert app("get", "mine") == (b"$", b"-1")
 
 
 def test_channels(admin):

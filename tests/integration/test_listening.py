@@ -2,6 +2,7 @@
 """The addresses of a running server: CONFIG SET of bind, port, tls-port and bind-source-addr."""
 
 import contextlib
+import pathlib
 import socket
 import threading
 
@@ -9,6 +10,7 @@ import pytest
 import redis
 from harness import Server, default_command, free_port, start_redis
 from pairs import follow
+from raw_client import RawClient
 from test_tls import Certificates
 from waiting import wait_until
 
@@ -43,6 +45,29 @@ def test_a_port_is_changed_and_clients_stay_connected(server):
     with redis.Redis(port=new) as other:
         assert other.ping()
         assert other.config_set("port", server.port) is True
+
+
+def seconds_to_probe(server, client):
+    """The time until the server's end of the connection sends a keepalive probe; None: it never does."""
+    ends = f"{server.port:04X}", f"{client.socket.getsockname()[1]:04X}"
+    for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, remote, _, _, timer = line.split()[:6]
+        if (local.split(":")[1], remote.split(":")[1]) == ends:
+            kind, left = timer.split(":")
+            return int(left, 16) / 100 if kind == "02" else None
+    return None
+
+
+def test_a_change_of_tcp_keepalive_applies_to_new_connections(server):
+    with server.client() as admin:
+        admin.config_set("tcp-keepalive", 0)
+        with RawClient(server.port) as before:
+            assert before("ping") == (b"+", b"PONG")
+            admin.config_set("tcp-keepalive", 1000)
+            with RawClient(server.port) as after:
+                assert after("ping") == (b"+", b"PONG")
+                assert 900 < wait_until(lambda: seconds_to_probe(server, after), "a timer of keepalive") <= 1000
+            assert seconds_to_probe(server, before) is None
 
 
 def test_a_port_in_use_changes_nothing(server):

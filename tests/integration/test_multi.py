@@ -87,6 +87,36 @@ def test_a_change_of_a_watched_key_stops_the_queue(connect, before, change):
     assert other("exists", "mark") == (b":", b"0")
 
 
+@pytest.mark.parametrize("change, counts", [
+    ("xreadgroup group g b count 1 streams s >", False), ("xack s g 1-0", False), ("xclaim s g b 0 1-0", False),
+    ("xautoclaim s g b 0 0", False), ("xgroup createconsumer s g c", False), ("xgroup delconsumer s g a", False),
+    ("xgroup setid s g 0", False), ("xadd s 9-0 f v", True), ("xdel s 1-0", True), ("xtrim s maxlen 1", True)])
+def test_the_work_of_consumers_is_no_change_of_a_watched_stream(connect, change, counts):
+    watcher, other = connect(), connect()
+    for command in ("del s", "xadd s 1-0 f v", "xadd s 2-0 f v", "xgroup create s g 0",
+                    "xreadgroup group g a count 1 streams s >"):
+        other(*command.split())
+    watcher("watch", "s")
+    assert other(*change.split())[0] != b"-"
+    watcher("multi")
+    watcher("ping")
+    assert watcher("exec") == (b"*", None if counts else [(b"+", b"PONG")])
+
+
+# Deadlines of fields are stored beside the fields of a large hash.
+def test_a_deadline_of_a_field_is_a_change_of_a_watched_hash(connect):
+    watcher, other = connect(), connect()
+    other("del", "h")
+    for i in range(3):
+        other("hset", "h", f"f{i}", "v" * 60000)
+    other("hexpire", "h", 1000, "fields", 2, "f0", "f1")
+    watcher("watch", "h")
+    assert other("hexpire", "h", 2000, "fields", 1, "f1") == (b"*", [(b":", b"1")])
+    watcher("multi")
+    watcher("ping")
+    assert watcher("exec") == (b"*", None)
+
+
 # A missing or expired key has changed if it exists after a change; a deletion of it is no change.
 @pytest.mark.parametrize("before", [["del k"], ["debug set-active-expire 0", "psetex k 1 old", "debug sleep 0.002"]])
 @pytest.mark.parametrize("changes, counts", [

@@ -138,6 +138,15 @@ def test_malformed_scripts_and_calls_are_errors(r):
         assert r.ping()
 
 
+# The error is read after the script, when nothing catches an error or limits the time.
+@pytest.mark.parametrize("index", ["function() error('x') end", "function() while true do end end"])
+def test_no_code_of_an_error_runs_after_the_script(r, index):
+    assert "unknown error" in error_of(r, f"error(setmetatable({{}}, {{__index = {index}}}))")
+    code = f"#!lua name=l\nerror(setmetatable({{}}, {{__index = {index}}}))"
+    with pytest.raises(redis.exceptions.ResponseError, match="Error registering functions"):
+        r.function_load(code)
+
+
 # CVE-2024-31449: bit.tohex wrote beyond its buffer.
 @pytest.mark.parametrize("digits", ["-2147483648", "2147483648", "-2^31", "2^31", "2^32 - 9", "-2^32 - 9", "1e300",
                                     "2^63", "-2^63", "0/0", "1/0", "-1/0", "'0x80000000'", "9", "-9", "2^31 + 0.5"])

@@ -154,6 +154,29 @@ def test_a_reply_is_bounded(small):
     assert client.eval("local s = ('x'):rep(100000) local t = {} for i = 1, 100 do t[i] = s end return #t", 0) == 100
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("add, scan", [
+    ("hset many {0} {1}", "hscan"), ("sadd many {1}", "sscan"), ("zadd many {0} {1}", "zscan")])
+def test_a_scan_in_a_script_is_whole_or_an_error(small, add, scan):
+    """Its elements are written apart from the cursor. They reached the limit, and the reply had only some of them."""
+    client = small.client()
+    for i in range(7):
+        client.execute_command(*add.format(i, f"{i}" * 3_000_000).split())
+    with pytest.raises(redis.exceptions.ResponseError, match="the reply of the command exceeds the memory limit"):
+        client.eval(f"return #redis.call('{scan}', KEYS[1], 0, 'count', 100)[2]", 1, "many")
+    client.delete("many")
+
+
+def test_a_change_of_the_memory_budget_changes_the_memory_of_scripts():
+    with Server(memory_budget="128mb") as server:
+        client = server.client()
+        script = "return #('x'):rep(20000000)"
+        with pytest.raises(redis.exceptions.ResponseError, match="not enough memory"):
+            client.eval(script, 0)
+        client.config_set("memory-budget", "1gb")
+        assert client.eval(script, 0) == 20000000
+
+
 # ---- the script cache
 
 

@@ -78,6 +78,27 @@ TEST_F(StatsTest, ResetStartsAtZeroWhileWorkersGoOn) {
   EXPECT_TRUE(stats_.Errors().empty());
 }
 
+// A script may return any error: one with an invalid byte made the page for Prometheus invalid.
+TEST_F(StatsTest, ErrorsAreCountedByAShortPrintableName) {
+  WorkerStats& worker = stats_.AddWorker();
+  worker.OnRejected(nullptr, "\xff\x01\"A text");
+  worker.OnRejected(nullptr, "\xfe\x7f\"A other text");
+  worker.OnRejected(nullptr, std::string(1000, 'Y'));
+  const std::map<std::string, uint64_t> errors = {{"??\"A", 2}, {std::string(64, 'Y'), 1}};
+  EXPECT_EQ(stats_.Errors(), errors);
+}
+
+TEST_F(StatsTest, ResetMakesRoomForOtherErrors) {
+  WorkerStats& worker = stats_.AddWorker();
+  for (int i = 0; i < 1000; ++i) worker.OnRejected(nullptr, "E" + std::to_string(i) + " text");
+  EXPECT_EQ(stats_.Errors().size(), 128u);
+  stats_.Reset();
+  EXPECT_TRUE(stats_.Errors().empty());
+  worker.OnRejected(nullptr, "OTHER text");
+  EXPECT_EQ(stats_.Errors(), (std::map<std::string, uint64_t>{{"OTHER", 1}}));
+  EXPECT_EQ(stats_.Totals().error_replies, 1u);
+}
+
 TEST_F(StatsTest, RatesAreThoseOfTheLastSamples) {
   WorkerStats& worker = stats_.AddWorker();
   for (int tenth = 0; tenth <= 30; ++tenth) {

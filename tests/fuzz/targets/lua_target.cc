@@ -75,7 +75,7 @@ class ScriptRunner {
   BusyScripts busy_;
   const Conditions conditions_;
   Scripting scripting_{busy_after_ms_, busy_, conditions_, [] { return false; }, uint64_t{64} << 20};
-  ScriptMemory memory_{uint64_t{64} << 20};
+  ScriptMemory memory_{uint64_t{64} << 20, [] { return false; }};
   std::vector<std::shared_ptr<const Script>> scripts_;
   LuaVm vm_{1, 1, memory_};
 };
