@@ -13,8 +13,6 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kMaxNumberText = 5 * 1024;  // the longest floating point text that Redis accepts
-
 template <typename T>
 std::optional<T> ParseCanonical(std::string_view text) {
   if (text.empty() || text.size() > 20) return std::nullopt;

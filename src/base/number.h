@@ -19,6 +19,9 @@ std::optional<int64_t> ParseInt64(std::string_view text);
 // The same for uint64.
 std::optional<uint64_t> ParseUint64(std::string_view text);
 
+// A floating point text of this size or more is refused, as in Redis.
+inline constexpr size_t kMaxNumberText = 5 * 1024;
+
 // A double in the syntax of C's strtod; `text` must contain nothing else. NaN is refused; "inf" in any case is a value.
 std::optional<double> ParseDouble(std::string_view text);
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kBadOffset = "ERR bit offset is not an integer or out of range";
 constexpr std::string_view kBadBit = "ERR bit is not an integer or out of range";
+constexpr uint64_t kBytesPerStep = 512;  // that BITOP combines
 
 // A bit offset within the largest string that proto-max-bulk-len allows.
 uint64_t BitOffset(CommandContext& ctx, Args& args) {
@@ -143,6 +144,7 @@ Status BitPieces::Read() {
   next_ = base_ + end_ + 1;
   piece_bits_ = std::min(2 * piece_bits_, kMostPieceBits);
   const auto size = static_cast<uint64_t>((end_ >> 3) + 1);
+  TRY(SpendOnText(keys_, entry_, size));
   text_ = TRY(ReadPart(keys_, key_, entry_, static_cast<uint64_t>(base_ >> 3), size));
   return Ok();
 }
@@ -277,6 +279,7 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
   for (bool first = true; args.More(); first = false) {
     const Key source = keys.Name(args.Bytes());
     const KeyEntry entry = TRY(keys.FindTyped(source, Type::kString));
+    TRY(ctx.txn().command().Spend(std::max<uint64_t>(result.size(), TRY(TextSize(entry))) / kBytesPerStep));
     const StringText text = TRY(ReadText(keys, source, entry));
     if (first) {
       result = text.view();

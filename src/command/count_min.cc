@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "base/words.h"
 #include "command/context.h"
 #include "command/families.h"
@@ -132,9 +133,9 @@ ptrdiff_t FindWeights(std::span<const std::string_view> args) {
   return -1;
 }
 
-// The sources of a merge, with the keys that they refer to.
+// The sources of a merge, with the keys that they refer to. A sketch that is named several times is opened once.
 struct Sources {
-  std::vector<std::unique_ptr<Sketch>> sketches;
+  absl::flat_hash_map<std::string_view, std::unique_ptr<Sketch>> sketches;
   std::vector<CountMin::Weighted> weighted;
 };
 
@@ -151,13 +152,17 @@ Status OpenSources(CommandContext& ctx, std::span<const std::string_view> args, 
     Args weight(args.subspan(static_cast<size_t>(count + i), weights < 0 ? 0 : 2));
     const int64_t by = weights < 0 ? 1 : weight.Integer("CMS: invalid weight value");
     TRY(weight.Check());
-    Sketch& source = *sources.sketches.emplace_back(std::make_unique<Sketch>(ctx, args[static_cast<size_t>(i)]));
-    TRY(source.Open());
-    const CountMin::Shape& other = source.value.shape();
+    const std::string_view name = args[static_cast<size_t>(i)];
+    std::unique_ptr<Sketch>& source = sources.sketches[name];
+    if (source == nullptr) {
+      source = std::make_unique<Sketch>(ctx, name);
+      TRY(source->Open());
+    }
+    const CountMin::Shape& other = source->value.shape();
     if (other.width != shape.width || other.depth != shape.depth) {
       return Status::Reply("CMS: width/depth is not equal");
     }
-    sources.weighted.push_back({&source.value, by});
+    sources.weighted.push_back({&source->value, by});
   }
   return Ok();
 }

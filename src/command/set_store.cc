@@ -30,7 +30,9 @@ class NamedSets {
     sets_.reserve(names.size());
     for (const std::string_view name : names) {
       names_.push_back(keys_.Name(name));
-      TRY(sets_.emplace_back(keys_, names_.back()).Open());
+      Set& set = sets_.emplace_back(keys_, names_.back());
+      TRY(set.Open());
+      if (!set.is_spread()) TRY(keys_.txn().command().Spend(set.size() / kPackedPerStep));
     }
     return Ok();
   }

@@ -28,6 +28,7 @@
 namespace cairn {
 namespace {
 
+constexpr std::string_view kReplyCut = "ERR the reply is too large";  // not sent: the connection is closed
 constexpr std::string_view kNotADouble = "ERR One or more scores can't be converted into double";
 
 struct Element {
@@ -109,12 +110,34 @@ std::optional<double> ReadScore(const std::string& text) {
   return score;
 }
 
+// Limits the bytes of the values that a command keeps in memory at once. A fragmented string may be large although no
+// client sent that many bytes, and each element may name it.
+class KeptBytes {
+ public:
+  explicit KeptBytes(const Limits& limits)
+      : left_(static_cast<uint64_t>(limits.proto_max_bulk_len.load(std::memory_order_relaxed))) {}
+
+  Status Add(uint64_t bytes) {
+    if (bytes > left_) return Status::Reply(kTooMuch);
+    left_ -= bytes;
+    return Ok();
+  }
+
+ private:
+  static constexpr std::string_view kTooMuch =
+      "ERR Insufficient memory, the values of the patterns of SORT exceed proto-max-bulk-len";
+
+  uint64_t left_;
+};
+
 Status FindWeights(Keyspace& keys, const SortOptions& options, Elements& elements) {
   bool all_numbers = true;
+  KeptBytes kept(keys.limits());
+  const auto check = [&](uint64_t bytes) { return options.alpha ? kept.Add(bytes) : Ok(); };  // numbers are not kept
   for (Element& element : elements) {
     std::optional<std::string> found;
     if (options.by) {
-      found = TRY(options.by->Find(keys, element.text));
+      found = TRY(options.by->Find(keys, element.text, check));
       if (!found) continue;
     }
     if (options.alpha) {
@@ -150,30 +173,42 @@ void SortPart(Elements& elements, const SortOptions& options, SortOptions::Part 
 
 // ---- results
 
-// The GET values of each element, or the element itself without GET.
-using Found = std::vector<std::optional<std::string>>;
-
-Result<Found> Collect(Keyspace& keys, const SortOptions& options, Elements elements) {
-  Found found;
-  found.reserve(elements.size() * std::max<size_t>(options.get.size(), 1));
-  for (Element& element : elements) {
-    for (const SortPattern& pattern : options.get) {
-      found.push_back(TRY(pattern.Find(keys, element.text)));
-    }
-    if (options.get.empty()) found.emplace_back(std::move(element.text));
-  }
-  return found;
+// The number of values of the result: the GET values of each element, or the element itself without GET.
+size_t ResultSize(const SortOptions& options, const Elements& elements) {
+  return elements.size() * std::max<size_t>(options.get.size(), 1);
 }
 
-void ReplyFound(const Found& found, Reply& reply) {
-  reply.Array(found.size());
-  for (const std::optional<std::string>& text : found) {
-    if (text) {
-      reply.Bulk(*text);
-    } else {
-      reply.Null();
+// Replies with the result, each value as it is found.
+Status ReplyResult(Keyspace& keys, const SortOptions& options, const Elements& elements, Reply& reply) {
+  const auto check = [&reply](uint64_t bytes) { return reply.Fits(bytes) ? Ok() : Status::Reply(kReplyCut); };
+  reply.Array(ResultSize(options, elements));
+  for (const Element& element : elements) {
+    if (options.get.empty()) reply.Bulk(element.text);
+    for (const SortPattern& pattern : options.get) {
+      const std::optional<std::string> found = TRY(pattern.Find(keys, element.text, check));
+      if (found) {
+        reply.Bulk(*found);
+      } else {
+        reply.Null();
+      }
     }
   }
+  return Ok();
+}
+
+// Returns the result to store; an empty string for each missing value.
+Result<std::vector<std::string>> CollectResult(Keyspace& keys, const SortOptions& options, Elements elements) {
+  std::vector<std::string> texts;
+  texts.reserve(ResultSize(options, elements));
+  KeptBytes kept(keys.limits());
+  const auto check = [&kept](uint64_t bytes) { return kept.Add(bytes); };
+  for (Element& element : elements) {
+    for (const SortPattern& pattern : options.get) {
+      texts.push_back(TRY(pattern.Find(keys, element.text, check)).value_or(""));
+    }
+    if (options.get.empty()) texts.push_back(std::move(element.text));
+  }
+  return texts;
 }
 
 // Replicates the stored result itself: a replica could compute another, because expired keys and fields exist there
@@ -192,7 +227,7 @@ void ReplicateStored(CommandContext& ctx, std::string_view name, std::span<const
 }
 
 // Replaces the value under `name` by a list; an empty result removes the key.
-Status Store(CommandContext& ctx, std::string_view name, const Found& found, Reply& reply) {
+Status Store(CommandContext& ctx, std::string_view name, std::span<const std::string> found, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(name);
   const KeyEntry replaced = TRY(keys.Find(key, Access::kPeek));
@@ -206,9 +241,7 @@ Status Store(CommandContext& ctx, std::string_view name, const Found& found, Rep
     ReplicateStored(ctx, name, {}, replaced.exists());
     return Ok();
   }
-  std::vector<std::string_view> texts;
-  texts.reserve(found.size());
-  for (const auto& text : found) texts.push_back(text ? std::string_view(*text) : "");
+  const std::vector<std::string_view> texts(found.begin(), found.end());
   List list(keys, key);
   TRY(list.Open());
   TRY(list.Push(ListEnd::kTail, texts));
@@ -244,10 +277,8 @@ Status Sort(CommandContext& ctx, Args& args, Reply& reply, bool may_store) {
     TRY(FindWeights(keys, options, elements));
     SortPart(elements, options, options.PartOf(elements.size()));
   }
-  const Found found = TRY(Collect(keys, options, std::move(elements)));
-  if (options.store) return Store(ctx, *options.store, found, reply);
-  ReplyFound(found, reply);
-  return Ok();
+  if (!options.store) return ReplyResult(keys, options, elements, reply);
+  return Store(ctx, *options.store, TRY(CollectResult(keys, options, std::move(elements))), reply);
 }
 
 constexpr KeySpec kPatternKeys = {

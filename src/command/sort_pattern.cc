@@ -30,9 +30,12 @@ SortPattern::SortPattern(std::string_view text) {
   behind_ = behind_.substr(0, arrow);
 }
 
-Result<std::optional<std::string>> SortPattern::Find(Keyspace& keys, std::string_view element) const {
-  if (kind_ == Kind::kElement) return std::optional<std::string>(element);
+Result<std::optional<std::string>> SortPattern::Find(Keyspace& keys, std::string_view element, SizeCheck check) const {
   if (kind_ == Kind::kNothing) return std::optional<std::string>();
+  if (kind_ == Kind::kElement) {
+    TRY(check(element.size()));
+    return std::optional<std::string>(element);
+  }
   std::string name;
   name.reserve(before_.size() + element.size() + behind_.size());
   name.append(before_).append(element).append(behind_);
@@ -41,11 +44,15 @@ Result<std::optional<std::string>> SortPattern::Find(Keyspace& keys, std::string
   if (entry.type() != (field_.empty() ? Type::kString : Type::kHash)) {
     return std::optional<std::string>();
   }
-  if (field_.empty()) return std::optional<std::string>(TRY(ReadText(keys, key, entry)).view());
+  if (field_.empty()) {
+    TRY(check(TRY(TextSize(entry))));
+    return std::optional<std::string>(TRY(ReadText(keys, key, entry)).view());
+  }
   Hash hash(keys, key);
   TRY(hash.Open(std::move(entry)));
   FieldValue value = TRY(hash.Get(field_));
   if (!value) return std::optional<std::string>();
+  TRY(check(value.text().size()));
   return std::optional<std::string>(value.text());
 }
 

@@ -10,14 +10,19 @@
 // Thread: that of the command.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "base/result.h"
 #include "types/keyspace.h"
 
 namespace cairn {
+
+// Called with the size of a value before it is copied. An error refuses the value.
+using SizeCheck = absl::FunctionRef<Status(uint64_t bytes)>;
 
 class SortPattern {
  public:
@@ -26,8 +31,9 @@ class SortPattern {
 
   // Whether the named value depends on the element.
   bool has_star() const { return kind_ == Kind::kKey; }
-  // Returns the value for `element`; nullopt if the key or field is missing or has another type.
-  Result<std::optional<std::string>> Find(Keyspace& keys, std::string_view element) const;
+  // Returns the value for `element`; nullopt if the key or field is missing or has another type. The error of `check`
+  // if it refuses the value.
+  Result<std::optional<std::string>> Find(Keyspace& keys, std::string_view element, SizeCheck check) const;
 
  private:
   enum class Kind : unsigned char { kNothing, kElement, kKey };

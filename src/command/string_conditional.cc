@@ -74,7 +74,7 @@ Status Digest(CommandContext& ctx, Args& args, Reply& reply) {
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
   if (entry.exists()) {
-    reply.Bulk(DigestText(TRY(ReadText(keys, key, entry)).view()));
+    reply.Bulk(TRY(DigestOf(keys, key, entry)));
   } else {
     reply.Null();
   }
@@ -240,7 +240,7 @@ template <typename T>
 Status IncrementBy(CommandContext& ctx, const Key& key, const IncrExOptions& options, Reply& reply) {
   Keyspace keys = ctx.keys();
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  const StringText text = TRY(ReadText(keys, key, entry));
+  const StringText text = TRY(ReadNumberText(keys, key, entry));
   const Increment<T> numbers = TRY(ParseNumbers<T>(entry.exists() ? text.view() : "0", options));
   const int64_t expire_ms = TRY(ExpiryAfter(ctx, entry, options));
   const bool allowed = entry.exists() ? !options.string.if_missing : !options.string.if_exists;

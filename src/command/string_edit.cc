@@ -53,7 +53,7 @@ Status IncrByFloat(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
   const KeyEntry entry = TRY(keys.FindTyped(key, Type::kString));
-  const StringText text = TRY(ReadText(keys, key, entry));
+  const StringText text = TRY(ReadNumberText(keys, key, entry));
   const auto value = entry.exists() ? ParseLongDouble(text.view()) : 0;
   const auto delta = ParseLongDouble(args.Bytes());
   if (!value || !delta) return Status::Reply(errors::kNotAFloat);
@@ -187,13 +187,13 @@ Result<LcsOptions> ParseLcsOptions(Args& args) {
 
 // Charges the work budget for LCS's table, which grows with the product of both sizes. Redis's limit on the size
 // applies, so the same calls are refused. A cell costs far less than a row, hence the division.
-Status PayForTable(CommandContext& ctx, std::string_view a, std::string_view b) {
+Status PayForTable(CommandContext& ctx, uint64_t a_size, uint64_t b_size) {
   constexpr size_t kRedisCellBytes = 4;
   constexpr size_t kCellsPerStep = 512;
-  if (a.size() >= UINT32_MAX - 1 || b.size() >= UINT32_MAX - 1) {
+  if (a_size >= UINT32_MAX - 1 || b_size >= UINT32_MAX - 1) {
     return Status::Reply("ERR String too long for LCS");
   }
-  const size_t cells = (a.size() + 1) * (b.size() + 1);
+  const size_t cells = (a_size + 1) * (b_size + 1);
   const auto limit = static_cast<size_t>(ctx.limits().proto_max_bulk_len.load(std::memory_order_relaxed));
   if (cells > limit / kRedisCellBytes) {
     return Status::Reply("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
@@ -236,9 +236,9 @@ Status Lcs(CommandContext& ctx, Args& args, Reply& reply) {
     }
   }
   const LcsOptions options = TRY(ParseLcsOptions(args));
+  TRY(PayForTable(ctx, TRY(TextSize(entry1)), TRY(TextSize(entry2))));
   const StringText a = TRY(ReadText(keys, key1, entry1));
   const StringText b = TRY(ReadText(keys, key2, entry2));
-  TRY(PayForTable(ctx, a.view(), b.view()));
   if (options.length) {
     reply.Integer(CommonLength(a.view(), b.view()));
     return Ok();

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <span>
 #include <vector>
 
 #include "base/words.h"
@@ -13,11 +13,23 @@
 #include "command/tdigest_key.h"
 
 namespace cairn {
+namespace {
+
+constexpr size_t kNodesPerStep = 32;    // decoded, sorted and merged
+constexpr size_t kWalkedPerStep = 512;  // nodes that an estimate walks over
+
+}  // namespace
 
 Status TDigestKey::Find() {
   entry_ = TRY(keys_.FindTyped(key_, Type::kTDigest));
-  if (entry_.exists()) digest_ = TRY(TDigest::Decode(entry_.payload()));
-  return Ok();
+  if (!entry_.exists()) return Ok();
+  digest_ = TRY(TDigest::Decode(entry_.payload()));
+  return ctx_.txn().command().Spend((digest_->merged_nodes() + digest_->unmerged_nodes()) / kNodesPerStep);
+}
+
+Status TDigestKey::CompressFor(size_t estimates) {
+  digest_->Compress();
+  return ctx_.txn().command().Spend(estimates * digest_->merged_nodes() / kWalkedPerStep);
 }
 
 Status TDigestKey::Open() {
@@ -113,6 +125,17 @@ Result<MergeOptions> ParseMergeOptions(CommandContext& ctx, const Args& args, si
   return options;
 }
 
+// Opens all sources and returns their highest compression.
+Result<int64_t> HighestCompression(CommandContext& ctx, std::span<const std::string_view> names) {
+  int64_t highest = 0;
+  for (const std::string_view name : names) {
+    TDigestKey source(ctx, name);
+    TRY(source.Open());
+    highest = std::max(highest, source.digest().compression());
+  }
+  return highest;
+}
+
 // TDIGEST.MERGE destination numkeys source [source ...] [COMPRESSION compression] [OVERRIDE]
 Status TDigestMerge(CommandContext& ctx, Args& args, Reply& reply) {
   TDigestKey target(ctx, args.Bytes());
@@ -125,21 +148,20 @@ Status TDigestMerge(CommandContext& ctx, Args& args, Reply& reply) {
   MergeOptions options = TRY(ParseMergeOptions(ctx, args, sources_end));
   const bool keeps_target = target.exists() && !options.overrides;
   if (options.compression == 0 && keeps_target) options.compression = target.digest().compression();
-  std::vector<TDigest> sources;
-  int64_t highest = 0;
-  for (size_t i = 3; i < sources_end; ++i) {
-    TDigestKey source(ctx, args[i]);
-    TRY(source.Open());
-    highest = std::max(highest, source.digest().compression());
-    sources.push_back(std::move(source.digest()));
-  }
+  const auto sources = args.all().subspan(3, static_cast<size_t>(count));
+  const int64_t highest = TRY(HighestCompression(ctx, sources));
   if (options.compression == 0) options.compression = highest;
   if (options.compression > TDigest::kMostCompression) {
     return Status::Reply("ERR T-Digest: allocation of destination digest failed");
   }
   TDigest merged(options.compression);
   bool fits = !keeps_target || merged.Merge(target.digest());
-  for (TDigest& source : sources) fits = fits && merged.Merge(std::move(source));
+  // Each source is opened again: one digest at a time is in memory, however often the request names it.
+  for (size_t i = 0; i < sources.size() && fits; ++i) {
+    TDigestKey source(ctx, sources[i]);
+    TRY(source.Open());
+    fits = merged.Merge(std::move(source.digest()));
+  }
   if (!fits) return Status::Reply("ERR T-Digest: overflow detected");
   target.set_digest(std::move(merged));
   TRY(target.Replace());

@@ -48,7 +48,7 @@ Status TDigestQuantile(CommandContext& ctx, Args& args, Reply& reply) {
     if (quantiles.back() < 0 || quantiles.back() > 1) args.Fail("ERR T-Digest: quantile should be in [0,1]");
   }
   TRY(args.Done());
-  key.digest().Compress();
+  TRY(key.CompressFor(quantiles.size()));
   reply.Array(quantiles.size());
   for (const double quantile : quantiles) reply.Double(key.digest().Quantile(quantile));
   return Ok();
@@ -59,7 +59,7 @@ Status TDigestCdf(CommandContext& ctx, Args& args, Reply& reply) {
   TDigestKey key(ctx, args.Bytes());
   TRY(key.Open());
   const std::vector<double> values = TRY(ParseNumbers(args, "ERR T-Digest: error parsing cdf"));
-  key.digest().Compress();
+  TRY(key.CompressFor(values.size()));
   reply.Array(values.size());
   for (const double value : values) reply.Double(key.digest().Cdf(value));
   return Ok();
@@ -89,7 +89,7 @@ Status ReplyRanks(CommandContext& ctx, Args& args, Reply& reply, Order order) {
   TDigestKey key(ctx, args.Bytes());
   TRY(key.Open());
   const std::vector<double> values = TRY(ParseNumbers(args, "ERR T-Digest: error parsing value"));
-  key.digest().Compress();
+  TRY(key.CompressFor(values.size()));
   reply.Array(values.size());
   for (const double value : values) reply.Integer(ToInteger(RankOf(key.digest(), value, order)));
   return Ok();
@@ -116,7 +116,7 @@ Status ReplyValuesOfRanks(CommandContext& ctx, Args& args, Reply& reply, Order o
     ranks.push_back(static_cast<double>(rank));
   }
   TRY(args.Done());
-  key.digest().Compress();
+  TRY(key.CompressFor(ranks.size()));
   reply.Array(ranks.size());
   for (const double rank : ranks) reply.Double(ValueOfRank(key.digest(), rank, order));
   return Ok();
@@ -135,7 +135,7 @@ Status TDigestTrimmedMean(CommandContext& ctx, Args& args, Reply& reply) {
   if (low >= high) {
     return Status::Reply("ERR T-Digest: low_cut_percentile should be lower than high_cut_percentile");
   }
-  key.digest().Compress();
+  TRY(key.CompressFor(1));
   reply.Double(key.digest().TrimmedMean(low, high));
   return Ok();
 }

@@ -18,13 +18,15 @@ class TDigestKey {
  public:
   TDigestKey(CommandContext& ctx, std::string_view name) : ctx_(ctx), keys_(ctx.keys()), key_(keys_.Name(name)) {}
 
-  // Reads the key; WRONGTYPE if it has a value of another type.
+  // Reads the key; WRONGTYPE if it has a value of another type. Charges the work budget by the nodes.
   Status Find();
   // The same; an error if the key does not exist.
   Status Open();
   bool exists() const { return digest_.has_value(); }
 
   TDigest& digest() { return *digest_; }
+  // Compresses the digest for this many estimates, each of which may walk over all nodes. REQUIRES: exists()
+  Status CompressFor(size_t estimates);
   void set_digest(TDigest digest) { digest_ = std::move(digest); }
   // Keeps the expiry of a digest that existed.
   Status Save(uint64_t changes = 1) { return Write(entry_.expire_ms(), changes); }

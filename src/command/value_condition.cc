@@ -25,6 +25,12 @@ constexpr Word kWords[] = {
     {"ifdne", Kind::kDigestNotEqual},
 };
 
+// Whether the string is `text`. Reads only a string of the same size, because a fragmented one may be large.
+Result<bool> IsText(std::string_view text, Keyspace& keys, const Key& key, const KeyEntry& entry) {
+  if (TRY(TextSize(entry)) != text.size()) return false;
+  return TRY(ReadText(keys, key, entry)).view() == text;
+}
+
 }  // namespace
 
 bool ReadValueCondition(Args& args, ValueCondition& condition) {
@@ -43,16 +49,18 @@ Status CheckValueCondition(const ValueCondition& condition) {
   return Status::Reply(fmt::format("ERR must be exactly {} hexadecimal characters", kDigestDigits));
 }
 
-std::string DigestText(std::string_view value) { return fmt::format("{:016x}", Hash64(value)); }
+Result<std::string> DigestOf(Keyspace& keys, const Key& key, const KeyEntry& entry) {
+  TRY(SpendOnText(keys, entry, TRY(TextSize(entry))));
+  return fmt::format("{:016x}", Hash64(TRY(ReadText(keys, key, entry)).view()));
+}
 
 Result<bool> Holds(const ValueCondition& condition, Keyspace& keys, const Key& key, const KeyEntry& entry) {
   if (!entry.exists()) return condition.holds_without_key();
-  const StringText text = TRY(ReadText(keys, key, entry));
   switch (condition.kind) {
-    case Kind::kEqual: return text.view() == condition.operand;
-    case Kind::kNotEqual: return text.view() != condition.operand;
-    case Kind::kDigestEqual: return EqualsIgnoreCase(DigestText(text.view()), condition.operand);
-    default: return !EqualsIgnoreCase(DigestText(text.view()), condition.operand);
+    case Kind::kEqual: return IsText(condition.operand, keys, key, entry);
+    case Kind::kNotEqual: return !TRY(IsText(condition.operand, keys, key, entry));
+    case Kind::kDigestEqual: return EqualsIgnoreCase(TRY(DigestOf(keys, key, entry)), condition.operand);
+    default: return !EqualsIgnoreCase(TRY(DigestOf(keys, key, entry)), condition.operand);
   }
 }
 

@@ -32,7 +32,8 @@ Status CheckValueCondition(const ValueCondition& condition);
 // Whether the string under `key` satisfies the condition. REQUIRES: is_set(); `entry` is a string or missing.
 Result<bool> Holds(const ValueCondition& condition, Keyspace& keys, const Key& key, const KeyEntry& entry);
 
-// What DIGEST replies: 16 lower-case hexadecimal digits of the XXH3 hash (64 bits, seed 0).
-std::string DigestText(std::string_view value);
+// What DIGEST replies: 16 lower-case hexadecimal digits of the XXH3 hash (64 bits, seed 0). REQUIRES: `entry` is a
+// string.
+Result<std::string> DigestOf(Keyspace& keys, const Key& key, const KeyEntry& entry);
 
 }  // namespace cairn

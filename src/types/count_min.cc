@@ -13,7 +13,8 @@ namespace cairn {
 namespace {
 
 constexpr uint64_t kCellBytes = sizeof(uint32_t);
-constexpr uint64_t kBytesOfStep = 256 * 1024;  // of a merge
+constexpr uint64_t kBytesOfPart = 256 * 1024;  // that a merge adds up at a time
+constexpr uint64_t kCellsOfStep = 256;         // of the work budget
 
 Status MergeOverflow() { return Status::Reply("CMS: MERGE overflow"); }
 
@@ -120,10 +121,11 @@ Result<bool> CountMin::Merge(std::span<const Weighted> sources) {
   std::vector<int64_t> sums;
   std::string cells;
   std::string old;
-  for (uint64_t offset = 0; offset < cells_->size(); offset += kBytesOfStep) {
-    const uint64_t size = std::min(kBytesOfStep, cells_->size() - offset);
+  for (uint64_t offset = 0; offset < cells_->size(); offset += kBytesOfPart) {
+    const uint64_t size = std::min(kBytesOfPart, cells_->size() - offset);
     sums.assign(size / kCellBytes, 0);
     for (const auto& [sketch, weight] : sources) {
+      TRY(keys_.txn().command().Spend(size / kCellBytes / kCellsOfStep));
       cells.clear();
       TRY(sketch->cells_->Read(offset, size, cells));
       TRY(AddCells(cells, weight, sums));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "types/json_filter.h"
 
+#include <algorithm>
+#include <functional>
 #include <string_view>
 
 namespace cairn {
 namespace {
 
-constexpr size_t kBytesPerVisit = 64;        // of a text that a pattern searches
 constexpr uint64_t kVisitsOfPattern = 5000;  // as long as its compilation takes, at most
 constexpr int64_t kMostPatternBytes = 256 << 10;
 
@@ -27,24 +28,26 @@ Result<bool> Exists(const JsonOperand& operand, const JsonValue& root, const Jso
 
 // Calls `holds` with two numbers or two texts; other kinds have no order.
 template <typename Holds>
-bool Ordered(const JsonValue& left, const JsonValue& right, const Holds& holds) {
+Result<bool> Ordered(const JsonValue& left, const JsonValue& right, JsonWork& work, const Holds& holds) {
   if (left.Is(JsonKind::kInteger) && right.Is(JsonKind::kInteger)) {
     return holds(std::get<int64_t>(left.data), std::get<int64_t>(right.data));
   }
   if (left.IsNumber() && right.IsNumber()) return holds(left.AsDouble(), right.AsDouble());
-  return left.Is(JsonKind::kString) && right.Is(JsonKind::kString) && holds(left.text(), right.text());
+  if (!left.Is(JsonKind::kString) || !right.Is(JsonKind::kString)) return false;
+  TRY(work.Visit(std::min(left.text().size(), right.text().size()) / kJsonBytesPerVisit));
+  return holds(left.text(), right.text());
 }
 
 // A filter compares numbers by value, whatever their kinds.
-bool AreEqual(const JsonValue& left, const JsonValue& right) {
+Result<bool> AreEqualByValue(const JsonValue& left, const JsonValue& right, JsonWork& work) {
   if (left.IsNumber() && right.IsNumber() && left.kind() != right.kind()) return left.AsDouble() == right.AsDouble();
-  return left == right;
+  return AreEqual(left, right, [&work](uint64_t values) { return work.Visit(values); });
 }
 
 // A pattern from the document is compiled for each value.
 Result<bool> Matches(const JsonFilter& filter, const JsonValue& left, const JsonValue& right, JsonWork& work) {
   if (!left.Is(JsonKind::kString) || !right.Is(JsonKind::kString)) return false;
-  TRY(work.Visit(left.text().size() / kBytesPerVisit));
+  TRY(work.Visit(left.text().size() / kJsonBytesPerVisit));
   if (filter.pattern != nullptr) return filter.pattern->ok() && RE2::PartialMatch(left.text(), *filter.pattern);
   TRY(work.Visit(kVisitsOfPattern));
   RE2::Options options(RE2::Quiet);
@@ -55,12 +58,12 @@ Result<bool> Matches(const JsonFilter& filter, const JsonValue& left, const Json
 
 Result<bool> Compares(const JsonFilter& filter, const JsonValue& left, const JsonValue& right, JsonWork& work) {
   switch (filter.kind) {
-    case JsonFilter::Kind::kEqual: return AreEqual(left, right);
-    case JsonFilter::Kind::kUnequal: return !AreEqual(left, right);
-    case JsonFilter::Kind::kLess: return Ordered(left, right, [](const auto& a, const auto& b) { return a < b; });
-    case JsonFilter::Kind::kAtMost: return Ordered(left, right, [](const auto& a, const auto& b) { return a <= b; });
-    case JsonFilter::Kind::kMore: return Ordered(left, right, [](const auto& a, const auto& b) { return a > b; });
-    case JsonFilter::Kind::kAtLeast: return Ordered(left, right, [](const auto& a, const auto& b) { return a >= b; });
+    case JsonFilter::Kind::kEqual: return AreEqualByValue(left, right, work);
+    case JsonFilter::Kind::kUnequal: return !TRY(AreEqualByValue(left, right, work));
+    case JsonFilter::Kind::kLess: return Ordered(left, right, work, std::less<>());
+    case JsonFilter::Kind::kAtMost: return Ordered(left, right, work, std::less_equal<>());
+    case JsonFilter::Kind::kMore: return Ordered(left, right, work, std::greater<>());
+    case JsonFilter::Kind::kAtLeast: return Ordered(left, right, work, std::greater_equal<>());
     default: return Matches(filter, left, right, work);
   }
 }

@@ -19,14 +19,26 @@ bool EqualNumbers(const JsonValue& a, const JsonValue& b) {
                                   : std::get<uint64_t>(a.data) == std::get<uint64_t>(b.data);
 }
 
-bool EqualObjects(const JsonValue::Object& a, const JsonValue::Object& b) {
+Result<bool> EqualObjects(const JsonValue::Object& a, const JsonValue::Object& b, JsonVisit visit) {
   if (a.size() != b.size()) return false;
   std::unordered_map<std::string_view, const JsonValue*> named;
-  for (const JsonMember& member : b) named.emplace(member.name, &member.value);
-  return std::all_of(a.begin(), a.end(), [&named](const JsonMember& member) {
+  for (const JsonMember& member : b) {
+    TRY(visit(1 + member.name.size() / kJsonBytesPerVisit));
+    named.emplace(member.name, &member.value);
+  }
+  for (const JsonMember& member : a) {
     const auto found = named.find(member.name);
-    return found != named.end() && member.value == *found->second;
-  });
+    if (found == named.end() || !TRY(AreEqual(member.value, *found->second, visit))) return false;
+  }
+  return true;
+}
+
+Result<bool> EqualArrays(const JsonValue::Array& a, const JsonValue::Array& b, JsonVisit visit) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!TRY(AreEqual(a[i], b[i], visit))) return false;
+  }
+  return true;
 }
 
 // Appends the shortest digits that read back as this double, as RedisJSON does: with ".0" if they have no fraction, and
@@ -91,11 +103,21 @@ const JsonValue* JsonValue::Find(std::string_view name) const {
 }
 
 bool operator==(const JsonValue& a, const JsonValue& b) {
+  const Result<bool> equal = AreEqual(a, b, [](uint64_t) { return Ok(); });
+  return equal.ok() && *equal;
+}
+
+Result<bool> AreEqual(const JsonValue& a, const JsonValue& b, JsonVisit visit) {
+  TRY(visit(1));
   if (a.IsNumber() && b.IsNumber()) return EqualNumbers(a, b);
   if (a.kind() != b.kind()) return false;
-  if (a.Is(JsonKind::kObject)) return EqualObjects(a.object(), b.object());
-  if (a.Is(JsonKind::kArray)) return std::equal(a.array().begin(), a.array().end(), b.array().begin(), b.array().end());
-  if (a.Is(JsonKind::kString)) return a.text() == b.text();
+  if (a.Is(JsonKind::kObject)) return EqualObjects(a.object(), b.object(), visit);
+  if (a.Is(JsonKind::kArray)) return EqualArrays(a.array(), b.array(), visit);
+  if (a.Is(JsonKind::kString)) {
+    if (a.text().size() != b.text().size()) return false;
+    TRY(visit(a.text().size() / kJsonBytesPerVisit));
+    return a.text() == b.text();
+  }
   return a.Is(JsonKind::kNull) || std::get<bool>(a.data) == std::get<bool>(b.data);
 }
 

@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "base/result.h"
 
 namespace cairn {
@@ -59,6 +60,11 @@ struct JsonMember {
 
 // Equal documents: numbers of the same kind, so 1 is not 1.0; members in any order.
 bool operator==(const JsonValue& a, const JsonValue& b);
+// The same. Calls `visit` with the number of values before it compares them; an error of it ends the comparison. Each
+// kJsonBytesPerVisit of a name or a text count as one more value.
+using JsonVisit = absl::FunctionRef<Status(uint64_t values)>;
+Result<bool> AreEqual(const JsonValue& a, const JsonValue& b, JsonVisit visit);
+inline constexpr size_t kJsonBytesPerVisit = 64;
 
 inline constexpr int kMostJsonLevels = 128;
 

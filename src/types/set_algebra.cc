@@ -14,18 +14,20 @@ namespace {
 
 // Walking a set's rows costs this many times less per member than a lookup.
 constexpr uint64_t kWalkAdvantage = 2;
-// A set of more members is never read into memory.
-constexpr uint64_t kMaxLoadedMembers = 64 * 1024;
+// A lookup in a set in one record reads the record: more lookups than this cost more than a walk.
+constexpr uint64_t kFewLookups = 16;
 
 // A set that answers membership questions.
 class Probe {
  public:
   explicit Probe(const Set& set) : set_(set) {}
 
-  // `questions` is the maximum number of questions.
-  Status Prepare(uint64_t questions) {
-    if (set_.size() > kMaxLoadedMembers || set_.size() > kWalkAdvantage * questions) return Ok();
+  // `questions` is the maximum number of questions, `room` the number of members that may still be read into memory.
+  Status Prepare(uint64_t questions, uint64_t& room) {
+    const bool are_few = set_.is_spread() ? set_.size() > kWalkAdvantage * questions : questions < kFewLookups;
+    if (are_few || set_.size() > std::min(room, kMaxLoadedMembers)) return Ok();
     is_loaded_ = true;
+    room -= set_.size();
     members_.reserve(set_.size());
     return set_.ForEach([this](std::string_view member) -> Result<bool> {
       members_.emplace(member);
@@ -46,7 +48,8 @@ class Probe {
 Result<std::vector<Probe>> PrepareProbes(std::span<Set* const> sets, uint64_t questions) {
   std::vector<Probe> probes;
   probes.reserve(sets.size());
-  for (const Set* set : sets) TRY(probes.emplace_back(*set).Prepare(questions));
+  uint64_t room = kMaxLoadedInAll;
+  for (const Set* set : sets) TRY(probes.emplace_back(*set).Prepare(questions, room));
   return probes;
 }
 

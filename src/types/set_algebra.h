@@ -9,12 +9,19 @@
 // Thread: that of the transaction.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "base/result.h"
 #include "types/set.h"
 
 namespace cairn {
+
+// A set of more members is never read into memory to answer questions, and a command reads no more members in all.
+inline constexpr uint64_t kMaxLoadedMembers = 64 * 1024;
+inline constexpr uint64_t kMaxLoadedInAll = 16 * kMaxLoadedMembers;
+// The members of a source in one record that count as one step of the work budget.
+inline constexpr uint64_t kPackedPerStep = 16;
 
 // Visits the members common to all sets, in the order of the smallest set, until the visitor returns false. REQUIRES:
 // all sets exist.

@@ -56,6 +56,14 @@ Result<StringText> ReadText(Keyspace& keys, const Key& key, const KeyEntry& entr
 // Returns up to `size` bytes of the text from `offset` on. The cost depends only on the size of the result.
 Result<StringText> ReadPart(Keyspace& keys, const Key& key, const KeyEntry& entry, uint64_t offset, uint64_t size);
 
+// Returns the text for a parser of numbers. Of a text that is too long for a number it returns only the first bytes,
+// which no parser accepts.
+Result<StringText> ReadNumberText(Keyspace& keys, const Key& key, const KeyEntry& entry);
+
+// Charges the work budget for a pass over `size` bytes of the text, before they are read. Reads of fragments charge it
+// themselves. REQUIRES: the entry is a string or missing.
+Status SpendOnText(Keyspace& keys, const KeyEntry& entry, uint64_t size);
+
 // Returns the length of the text in bytes. REQUIRES: the entry is a string or missing.
 Result<uint64_t> TextSize(const KeyEntry& entry);
 

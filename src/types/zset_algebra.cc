@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "types/set_algebra.h"
+
 namespace cairn {
 namespace {
 
@@ -64,6 +66,13 @@ Result<std::vector<ScoredMember>> SubtractByWalking(std::vector<ZsetSource>& sou
   return Sorted(left);
 }
 
+// Prepares all sources but the first for this many questions each.
+Status ExpectOfOthers(std::vector<ZsetSource>& sources, uint64_t questions) {
+  uint64_t room = kMaxLoadedInAll;
+  for (size_t i = 1; i < sources.size(); ++i) TRY(sources[i].Expect(questions, room));
+  return Ok();
+}
+
 }  // namespace
 
 Result<ZsetSource> ZsetSource::Find(Keyspace& keys, const Key& key) {
@@ -78,6 +87,7 @@ Result<ZsetSource> ZsetSource::Find(Keyspace& keys, const Key& key) {
   } else {
     return Status::Reply(kWrongType);
   }
+  if (!source.is_spread()) TRY(keys.txn().command().Spend(source.size() / kPackedPerStep));
   return source;
 }
 
@@ -86,9 +96,10 @@ Status ZsetSource::ForEach(ScoredVisitor visit) {
   return set_->ForEach([&](std::string_view member) { return visit(member, 1); });
 }
 
-Status ZsetSource::Expect(uint64_t questions) {
-  const bool is_spread = zset_ ? zset_->spread() : set_->is_spread();
-  if (is_spread ? size() > questions : questions <= kFewQuestions) return Ok();
+Status ZsetSource::Expect(uint64_t questions, uint64_t& room) {
+  if (is_spread() ? size() > questions : questions <= kFewQuestions) return Ok();
+  if (size() > std::min(room, kMaxLoadedMembers)) return Ok();
+  room -= size();
   loaded_.emplace();
   return ForEach([&](std::string_view member, double score) {
     loaded_->emplace(member, score);
@@ -126,7 +137,7 @@ Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Ag
 Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ScoredVisitor visit) {
   SortBySize(sources);
   if (sources[0].size() == 0) return Ok();
-  for (size_t i = 1; i < sources.size(); ++i) TRY(sources[i].Expect(sources[0].size()));
+  TRY(ExpectOfOthers(sources, sources[0].size()));
   return sources[0].ForEach([&](std::string_view member, double score) -> Result<bool> {
     score = ZeroIfNan(PartOf(sources[0], score, aggregate));
     for (size_t i = 1; i < sources.size(); ++i) {
@@ -144,9 +155,9 @@ Result<std::vector<ScoredMember>> SubtractZsets(std::vector<ZsetSource> sources)
   if (first.size() == 0) return elements;
   uint64_t others_size = 0;
   for (size_t i = 1; i < sources.size(); ++i) others_size += sources[i].size();
-  if (others_size <= first.size()) return SubtractByWalking(sources);
+  if (others_size <= first.size() && first.size() <= kMaxLoadedMembers) return SubtractByWalking(sources);
 
-  for (size_t i = 1; i < sources.size(); ++i) TRY(sources[i].Expect(first.size()));
+  TRY(ExpectOfOthers(sources, first.size()));
   TRY(first.ForEach([&](std::string_view member, double score) -> Result<bool> {
     for (size_t i = 1; i < sources.size(); ++i) {
       if (TRY(sources[i].Score(member))) return true;

@@ -36,12 +36,15 @@ class ZsetSource {
   uint64_t size() const { return zset_ ? zset_->size() : set_ ? set_->size() : 0; }
   Status ForEach(ScoredVisitor visit);
   Result<std::optional<double>> Score(std::string_view member);
-  // Announces how many times Score will be called. Reads the source into memory if that is cheaper.
-  Status Expect(uint64_t questions);
+  // Announces how many times Score will be called. Reads the source into memory if that is cheaper and the source has
+  // at most `room` members, of which it takes its part.
+  Status Expect(uint64_t questions, uint64_t& room);
 
   double weight = 1;
 
  private:
+  bool is_spread() const { return zset_ ? zset_->spread() : set_->is_spread(); }
+
   std::optional<Zset> zset_;
   std::optional<Set> set_;
   std::optional<ScoresByMember> loaded_;

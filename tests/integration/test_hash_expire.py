@@ -198,6 +198,18 @@ def test_commands_that_keep_or_clear_an_expiry(h):
     assert run(h, "httl h fields 1 c") == [-1]
 
 
+def test_the_values_that_hgetex_and_hgetdel_return_need_the_permission_to_read(h):
+    """As in Redis: a user who may only write a key must not see what it holds."""
+    h.execute_command("acl", "setuser", "writer", "on", "nopass", "%W~*", "+@all")
+    h.execute_command("acl", "setuser", "both", "on", "nopass", "%RW~*", "+@all")
+    for line in ("hgetex h fields 1 a", "hgetex h ex 10 fields 1 a", "hgetdel h fields 1 a"):
+        assert b"no permissions" in h.execute_command("acl", "dryrun", "writer", *line.split())
+        assert h.execute_command("acl", "dryrun", "both", *line.split()) == b"OK"
+    for line in ("hsetex h ex 10 fields 1 a 1", "hpersist h fields 1 a", "hexpire h 10 fields 1 a"):
+        assert h.execute_command("acl", "dryrun", "writer", *line.split()) == b"OK"
+    h.execute_command("acl", "deluser", "writer", "both")
+
+
 def test_hgetex(h):
     assert run(h, "hgetex h fields 2 a none") == [b"1", None]
     assert run(h, "hgetex h ex 100 fields 2 a none") == [b"1", None]

@@ -101,6 +101,8 @@ MANY = {
     "ZRANDMEMBER": b"ZRANDMEMBER zset -2147483648\r\n",
     "LRANGE": b"LRANGE list 0 -1\r\n",
     "MGET": b"MGET " + b"large " * 200 + b"\r\n",
+    "SORT": b"DEL keys\r\nRPUSH keys" + b" a" * 20 + b"\r\nSETRANGE large_a 20000000 x\r\n"
+            b"SORT keys BY nosort GET large_*\r\n",
     "EXEC": b"MULTI\r\n" + b"GET large\r\n" * 200 + b"EXEC\r\n",
 
 }

@@ -111,5 +111,39 @@ TEST(JsonPath, RefusesToMatchTooManyValues) {
   EXPECT_TRUE(path->Match(*value, work).status().Is(Code::kWouldWait));
 }
 
+// A filter compares two values of the document for each child, so its work is a product of their sizes.
+TEST(JsonPath, CountsTheValuesAndTextsThatAFilterCompares) {
+  std::string array = "[0";
+  std::string object = R"({"m":0)";
+  for (int i = 1; i < 1000; ++i) {
+    array += "," + std::to_string(i);
+    object += ",\"m" + std::to_string(i) + "\":0";
+  }
+  array += "]";
+  object += "}";
+  const std::string text = '"' + std::string(100'000, 'x') + '"';
+  std::string children = "[0";
+  for (int i = 1; i < 100; ++i) children += ",0";
+  children += "]";
+  for (const std::string& value : {array, object, text}) {
+    const Result<JsonValue> document = ParseJson(R"({"a":)" + value + R"(,"b":)" + value + R"(,"c":)" + children + "}");
+    ASSERT_TRUE(document.ok());
+    std::vector<std::string> operators = {"==", "!="};
+    if (value == text) operators.insert(operators.end(), {"<", "<=", ">", ">="});
+    for (const std::string& comparison : operators) {
+      const Result<JsonPath> path = JsonPath::Parse("$.c[?($.a" + comparison + "$.b)]");
+      ASSERT_TRUE(path.ok());
+      JsonWork work = {.most_visits = JsonWork::kFastLaneVisits};
+      EXPECT_TRUE(path->Match(*document, work).status().Is(Code::kWouldWait)) << comparison;
+      work = {.visits = JsonWork::kMostVisits - JsonWork::kFastLaneVisits};
+      EXPECT_TRUE(path->Match(*document, work).status().Is(Code::kReply)) << comparison;
+      work = {};
+      const auto matches = path->Match(*document, work);
+      ASSERT_TRUE(matches.ok());
+      EXPECT_EQ((*matches).size(), comparison.find('=') != std::string::npos && comparison != "!=" ? 100 : 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cairn

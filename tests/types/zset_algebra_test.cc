@@ -110,6 +110,38 @@ TEST_F(ZsetAlgebraTest, ReplacesNanByZero) {
   EXPECT_EQ(AsMap(UniteZsets(Sources({0, 1}), Aggregate::kSum)), (Scores{{"a", -kInfinity}, {"b", 0}}));
 }
 
+// An intersection of large sets reads none of them into memory, so a visitor that needs one member ends it at once. The
+// fast lane's work budget shows how much was read.
+TEST_F(ZsetAlgebraTest, DoesNotReadALargeSourceToAnswerQuestions) {
+  Scores large;
+  for (int i = 0; i < 70'000; ++i) large[std::to_string(i)] = i;
+  AddZset("z", large);
+  Finish();
+  Begin(Lane::kFast);
+  std::vector<ZsetSource> sources = Sources();
+  sources.push_back(std::move(Sources()[0]));
+  size_t visited = 0;
+  const Status status = IntersectZsets(std::move(sources), Aggregate::kSum, [&](std::string_view, double score) {
+    EXPECT_EQ(score, 0);  // twice 0: the first member in order
+    ++visited;
+    return false;
+  });
+  EXPECT_TRUE(status.ok()) << status.text();
+  EXPECT_EQ(visited, 1);
+}
+
+// The differences of sets that are too large to be read into memory are the same.
+TEST_F(ZsetAlgebraTest, SubtractsFromALargeSet) {
+  Scores large;
+  for (int i = 0; i < 70'000; ++i) large[std::to_string(i)] = i;
+  AddZset("large", large);
+  for (int i = 10; i < 70'000; ++i) large.erase(std::to_string(i));
+  AddZset("few", large);
+  const Scores left = AsMap(SubtractZsets(Sources()));
+  EXPECT_EQ(left.size(), 69'990);
+  EXPECT_EQ(left.begin()->second, 10);
+}
+
 TEST_F(ZsetAlgebraTest, MissingKeysAreEmpty) {
   AddZset("z", {{"a", 1}});
   AddZset("nothing", {});

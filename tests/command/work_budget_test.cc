@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The work budget of the fast lane. A command that would delay the other connections of its I/O thread leaves the fast
+// lane before it does the work, and has the same reply on the slow lane. Small keys stay on the fast lane.
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "command/dispatch.h"
+#include "server/families.h"
+#include "storage/store_fixture.h"
+
+namespace cairn {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::string_view kWouldWait = "would wait";
+
+Words Split(const std::string& line) {
+  std::istringstream stream(line);
+  Words words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+// The words of `line`, and behind them `count` times the words of `tail`.
+Words Repeat(const std::string& line, const std::string& tail, size_t count) {
+  Words words = Split(line);
+  const Words repeated = Split(tail);
+  for (size_t i = 0; i < count; ++i) words.insert(words.end(), repeated.begin(), repeated.end());
+  return words;
+}
+
+// The words of `line`, and behind them `count` members with this prefix.
+Words WithMembers(const std::string& line, const std::string& prefix, size_t count) {
+  Words words = Split(line);
+  for (size_t i = 0; i < count; ++i) words.push_back(prefix + std::to_string(i));
+  return words;
+}
+
+// A client whose replies may have this many bytes.
+class SmallRoom : public ReplyRoom {
+ public:
+  explicit SmallRoom(uint64_t bytes) : bytes_(bytes) {}
+  bool MayHold(uint64_t bytes) override { return bytes <= bytes_; }
+
+ private:
+  uint64_t bytes_;
+};
+
+class WorkBudget : public StoreFixture {
+ protected:
+  std::string Execute(const Words& words, Lane lane, ReplyRoom* room = nullptr) {
+    const std::vector<std::string_view> argv(words.begin(), words.end());
+    std::string out;
+    Reply reply(out, 2, room);
+    CommandWorker worker{txn(), random_, lane, positions_, stripes_};
+    const Outcome outcome = dispatcher_.Execute(worker, session_, argv, reply, false);
+    Commit();
+    return outcome.verdict == Verdict::kWouldWait ? std::string(kWouldWait) : out;
+  }
+  std::string Fast(const std::string& line) { return Execute(Split(line), Lane::kFast); }
+  std::string Slow(const std::string& line) { return Execute(Split(line), Lane::kSlow); }
+
+  // The command needs the slow lane; returns its reply there.
+  std::string Moves(const Words& words) {
+    EXPECT_EQ(kWouldWait, Execute(words, Lane::kFast)) << words[0];
+    return Execute(words, Lane::kSlow);
+  }
+
+  // Runs the command this many times in one transaction.
+  std::string MovesInExec(const std::string& line, size_t times) {
+    EXPECT_EQ("+OK\r\n", Fast("MULTI"));
+    for (size_t i = 0; i < times; ++i) EXPECT_EQ("+QUEUED\r\n", Fast(line));
+    return Moves({"EXEC"});
+  }
+
+  CommandTable table_{AllFamilies()};
+  Limits limits_;
+  Waiters waiters_;
+  Dispatcher dispatcher_{table_, limits_, waiters_};
+  Session session_{1};
+  Random random_{1};
+  std::vector<uint32_t> positions_;
+  std::vector<uint32_t> stripes_;
+};
+
+TEST_F(WorkBudget, MergesOfLargeDigestsMove) {
+  EXPECT_EQ("+OK\r\n", Slow("TDIGEST.CREATE large COMPRESSION 10000"));
+  EXPECT_EQ("+OK\r\n", Execute(WithMembers("TDIGEST.ADD large", "", 12'000), Lane::kSlow));
+  EXPECT_EQ("+OK\r\n", Slow("TDIGEST.CREATE small"));
+  EXPECT_EQ("+OK\r\n", Execute(WithMembers("TDIGEST.ADD small", "", 500), Lane::kSlow));
+  EXPECT_EQ("+OK\r\n", Moves(Split("TDIGEST.MERGE target 4 large large large large")));
+  EXPECT_EQ("$1\r\n0\r\n", Fast("TDIGEST.MIN target"));
+  EXPECT_EQ("+OK\r\n", Fast("TDIGEST.MERGE target 3 small small small OVERRIDE"));
+}
+
+TEST_F(WorkBudget, ManyEstimatesOfALargeDigestMove) {
+  EXPECT_EQ("+OK\r\n", Slow("TDIGEST.CREATE large COMPRESSION 10000"));
+  EXPECT_EQ("+OK\r\n", Execute(WithMembers("TDIGEST.ADD large", "", 12'000), Lane::kSlow));
+  EXPECT_EQ("*1\r\n$1\r\n0\r\n", Fast("TDIGEST.QUANTILE large 0"));
+  for (const char* line : {"TDIGEST.QUANTILE large", "TDIGEST.CDF large", "TDIGEST.RANK large", "TDIGEST.REVRANK large",
+                           "TDIGEST.BYRANK large", "TDIGEST.BYREVRANK large"}) {
+    EXPECT_TRUE(Moves(Repeat(line, "1", 1000)).starts_with("*1000\r\n")) << line;
+  }
+}
+
+TEST_F(WorkBudget, MergesOfManySketchesMove) {
+  EXPECT_EQ("+OK\r\n", Slow("CMS.INITBYDIM sketch 500 4"));
+  EXPECT_EQ("*1\r\n:1\r\n", Slow("CMS.INCRBY sketch item 1"));
+  EXPECT_EQ("+OK\r\n", Fast("CMS.MERGE sketch 2 sketch sketch"));
+  EXPECT_EQ("*1\r\n:2\r\n", Fast("CMS.QUERY sketch item"));
+  EXPECT_EQ("+OK\r\n", Moves(Repeat("CMS.MERGE sketch 1000", "sketch", 1000)));
+  EXPECT_EQ("*1\r\n:2000\r\n", Fast("CMS.QUERY sketch item"));
+}
+
+TEST_F(WorkBudget, AlgebraOfManyPackedSetsMoves) {
+  EXPECT_EQ(":1000\r\n", Execute(WithMembers("SADD s", "m", 1000), Lane::kSlow));
+  EXPECT_EQ(":3\r\n", Execute(WithMembers("SADD few", "m", 3), Lane::kSlow));
+  Words add = {"ZADD", "z"};
+  for (int i = 0; i < 600; ++i) add.insert(add.end(), {"1", "m" + std::to_string(i)});
+  EXPECT_EQ(":600\r\n", Execute(add, Lane::kSlow));
+
+  EXPECT_EQ(":3\r\n", Fast("SINTERCARD 2 s few"));
+  EXPECT_EQ(":3\r\n", Fast("ZINTERCARD 2 z few"));
+  EXPECT_TRUE(Fast("SUNION s s").starts_with("*1000\r\n"));
+  EXPECT_EQ(":1000\r\n", Fast("ZUNIONSTORE target 2 z s"));
+
+  EXPECT_TRUE(Moves(Repeat("SUNION", "s", 50)).starts_with("*1000\r\n"));
+  EXPECT_TRUE(Moves(Repeat("SINTER few", "s", 50)).starts_with("*3\r\n"));
+  EXPECT_TRUE(Moves(Repeat("ZUNION 60", "z", 60)).starts_with("*600\r\n"));
+  EXPECT_EQ(":3\r\n", Moves(Repeat("ZINTERCARD 51 few", "s", 50)));
+}
+
+// The result has rows of its own although its sources have none.
+TEST_F(WorkBudget, StoringALargeSortedSetMoves) {
+  for (const char* name : {"a", "b", "c"}) {
+    EXPECT_EQ(":1000\r\n", Execute(WithMembers(std::string("SADD ") + name, name, 1000), Lane::kSlow));
+  }
+  EXPECT_EQ(":3000\r\n", Moves(Split("ZUNIONSTORE target 3 a b c")));
+  EXPECT_EQ(":3000\r\n", Fast("ZCARD target"));
+}
+
+TEST_F(WorkBudget, PassesOverManyBytesMove) {
+  const std::string text(100'000, 'a');  // three bits of each byte are set
+  EXPECT_EQ("+OK\r\n", Execute({"SET", "k", text}, Lane::kSlow));
+  EXPECT_EQ(":300000\r\n", Fast("BITCOUNT k"));
+  EXPECT_TRUE(MovesInExec("BITCOUNT k", 11).starts_with("*11\r\n:300000\r\n"));
+  EXPECT_EQ("$16\r\n", Fast("DIGEST k").substr(0, 5));
+  EXPECT_TRUE(MovesInExec("DIGEST k", 11).starts_with("*11\r\n$16\r\n"));
+  EXPECT_TRUE(MovesInExec("DELEX k IFDEQ 0000000000000000", 11).starts_with("*11\r\n:0\r\n"));
+  EXPECT_EQ(":100000\r\n", Fast("BITOP OR target k k"));
+  EXPECT_EQ(":100000\r\n", Moves(Repeat("BITOP OR target", "k", 11)));
+  EXPECT_EQ(":100000\r\n", Moves(Repeat("BITOP OR target k", "nokey", 11)));
+
+  EXPECT_EQ("+OK\r\n", Execute({"SET", "zeros", std::string(100'000, '\0')}, Lane::kSlow));
+  EXPECT_EQ(":-1\r\n", Fast("BITPOS zeros 1"));
+  EXPECT_EQ(":1\r\n", Fast("BITPOS k 1"));
+  EXPECT_TRUE(MovesInExec("BITPOS zeros 1", 11).starts_with("*11\r\n:-1\r\n"));
+}
+
+// A fragmented string may be large although no client sent that many bytes, and a read of it leaves the fast lane.
+// These commands need only its size.
+TEST_F(WorkBudget, ComparisonsDoNotReadAStringOfAnotherSize) {
+  EXPECT_EQ(":8000001\r\n", Slow("SETRANGE k 8000000 x"));
+  EXPECT_EQ("$-1\r\n", Fast("SET k v IFEQ x"));
+  EXPECT_EQ(":0\r\n", Fast("DELIFEQ k x"));
+  EXPECT_EQ(":0\r\n", Fast("DELEX k IFEQ x"));
+  EXPECT_EQ("-ERR value is not a valid float\r\n", Fast("INCRBYFLOAT k 1"));
+  EXPECT_EQ("-ERR value is not a valid float\r\n", Fast("INCREX k BYFLOAT 1"));
+  EXPECT_EQ("-ERR value is not an integer or out of range\r\n", Fast("INCREX k"));
+  EXPECT_TRUE(Fast("LCS k k").starts_with("-ERR Insufficient memory, transient memory for LCS"));
+  EXPECT_EQ("+OK\r\n", Fast("SET k v IFNE x"));
+  EXPECT_EQ("$1\r\nv\r\n", Fast("GET k"));
+  EXPECT_EQ("+OK\r\n", Fast("SET k w IFEQ v"));
+}
+
+// Each element may name the same large string.
+TEST_F(WorkBudget, SortKeepsALimitedNumberOfBytes) {
+  limits_.proto_max_bulk_len = 1 << 20;
+  EXPECT_EQ(":800000\r\n", Slow("SETRANGE w_a 799999 x"));
+  EXPECT_EQ(":2\r\n", Slow("RPUSH two a a"));
+  EXPECT_EQ(":1\r\n", Slow("RPUSH one a"));
+  const std::string refused =
+      "-ERR Insufficient memory, the values of the patterns of SORT exceed proto-max-bulk-len\r\n";
+  EXPECT_EQ(refused, Slow("SORT two BY nosort GET w_* STORE target"));
+  EXPECT_EQ(refused, Slow("SORT two BY w_* ALPHA"));
+  EXPECT_EQ(":0\r\n", Slow("EXISTS target"));
+  EXPECT_EQ(":1\r\n", Slow("SORT one BY w_* ALPHA GET w_* STORE target"));
+  EXPECT_EQ(":2\r\n", Slow("SORT two BY nosort GET # STORE target"));
+  EXPECT_EQ("*2\r\n$1\r\na\r\n$1\r\na\r\n", Slow("LRANGE target 0 -1"));
+}
+
+// Without STORE the values go to the reply, which the client's room limits.
+TEST_F(WorkBudget, SortStopsWhenItsReplyIsCut) {
+  EXPECT_EQ(":800000\r\n", Slow("SETRANGE w_a 799999 x"));
+  EXPECT_EQ(":800000\r\n", Slow("SETRANGE w_b 799999 x"));
+  EXPECT_EQ(":2\r\n", Slow("RPUSH list a b"));
+  SmallRoom room(200'000);
+  EXPECT_LT(Execute(Split("SORT list BY nosort GET w_*"), Lane::kSlow, &room).size(), 200'000);
+  SmallRoom enough(2'000'000);
+  EXPECT_GT(Execute(Split("SORT list BY nosort GET w_*"), Lane::kSlow, &enough).size(), 1'600'000);
+}
+
+// More draws than one batch, in the order in which they were drawn.
+TEST_F(WorkBudget, DrawsOfFieldsComeInBatches) {
+  EXPECT_EQ(":3\r\n", Slow("HSET h a 1 b 2 c 3"));
+  const std::string reply = Moves(Split("HRANDFIELD h -1100000 WITHVALUES"));
+  EXPECT_TRUE(reply.starts_with("*2200000\r\n"));
+  constexpr size_t kPairBytes = 14;
+  EXPECT_EQ(reply.size(), std::string("*2200000\r\n").size() + 1'100'000 * kPairBytes);
+  for (const char* pair : {"$1\r\na\r\n$1\r\n1\r\n", "$1\r\nb\r\n$1\r\n2\r\n", "$1\r\nc\r\n$1\r\n3\r\n"}) {
+    EXPECT_NE(reply.find(pair), std::string::npos);
+    EXPECT_NE(reply.rfind(pair), reply.find(pair));
+  }
+}
+
+}  // namespace
+}  // namespace cairn
