@@ -54,7 +54,7 @@ Status Salvage::CopyMeta() {
     } else if (rows.row() == kCollectionsRow) {
       CollectionId next = 0;
       if (ReadVarint(value, next) && next < kCollectionsEnd) next_collection_ = next;
-    } else if (rows.row().starts_with(kLibraryPrefix)) {
+    } else if (rows.row().starts_with(kLibraryPrefix) || rows.row() == kUnservedRow) {
       TRY(to_.Put(Space::kMeta, rows.row(), value));
     }
   }

@@ -44,7 +44,8 @@ MessageHeader BusStep::MakeHeader() const {
   header.ip = settings.announced_ip;
   header.flags = myself.flags;
   header.state = state;
-  header.is_paused = is_paused;
+  // A replica waits for the offset of the first message with this flag.
+  header.is_paused = is_paused && self.is_offset_exact;
   header.knows_extensions = true;
   return header;
 }

@@ -37,9 +37,10 @@ struct BusSettings {
 
 // The state of this server at the moment of a step.
 struct BusSelf {
-  int64_t now_ms = 0;       // BusNowMs()
-  uint64_t offset = 0;      // of the replication stream
-  int64_t data_age_ms = 0;  // of a replica: for how long it has heard nothing from its master; INT64_MAX: never
+  int64_t now_ms = 0;           // BusNowMs()
+  uint64_t offset = 0;          // of the replication stream
+  bool is_offset_exact = true;  // false: this master could not read its log to the end, so the offset may be too small
+  int64_t data_age_ms = 0;      // of a replica: for how long it has heard nothing from its master; INT64_MAX: never
 };
 
 // Nodes that CLUSTER FORGET removed, here or at another node: gossip does not add them again until the time given, by

@@ -54,7 +54,7 @@ uint64_t BumpEpoch(Topology& topology) {
 
 Cluster::Cluster(const Parts& parts)
     : parts_(parts), unserved_(parts.store, parts.notifier,
-                               {.is_served = [this](int slot) { return IsServed(slot); },
+                               {.is_served = [this](int slot) { return routes_.HasKeysOf(slot); },
                                 .is_master = [this] { return !parts_.replication.primary(); },
                                 .settle = [this] { return Settle(); }}),
       migrations_(std::make_unique<SlotMigrations>(*this, parts.store, parts.config, parts.tls, parts.replication,
@@ -121,7 +121,10 @@ Status Cluster::Start() {
 
 Status Cluster::StartBus() {
   TRY(bus_.Listen());
-  unserved_.Start();
+  unserved_.Start([this] {
+    const Status status = DeleteLeftKeys();
+    if (!status.ok()) Log(LogSeverity::kWarning, "cluster: keys of slots of other nodes: {}", status.text());
+  });
   if (!parts_.replication.primary()) unserved_.DropAll();
   bus_.Start();
   return Ok();
@@ -165,11 +168,6 @@ void Cluster::ReleaseWrites(const SlotSet& slots) {
   for (const auto& session : parts_.clients.All()) session->Wake();
 }
 
-bool Cluster::IsServed(int slot) const {
-  const SlotRoute route = routes_.Of(slot);
-  return route != SlotRoute::kElsewhere && route != SlotRoute::kUnassigned;
-}
-
 Status Cluster::Settle() {
   TRY(AwaitCommits(parts_.store));
   for (const auto& session : parts_.clients.All()) {
@@ -189,25 +187,33 @@ Status Cluster::TakeRole() {
   const bool is_replica = With([](const Topology& topology) { return topology.myself().is_replica(); });
   // A replica whose master has no address stays with what it has.
   if (wanted == present || (is_replica && !wanted)) return Ok();
-  return wanted ? parts_.replication.SetPrimary(*wanted) : parts_.replication.Promote();
+  if (wanted) return parts_.replication.SetPrimary(*wanted);
+  // Imports begin as soon as this server is a primary; their keys stay.
+  const std::vector<std::string> names = unserved_.Names();
+  TRY(parts_.replication.Promote());
+  unserved_.DropEach(names);
+  return Ok();
+}
+
+Status Cluster::SaveAndPublish(const std::function<Status(Topology& topology)>& change) {
+  const MutexLock writing(write_mutex_);
+  auto changed = With([](const Topology& topology) { return std::make_unique<Topology>(topology); });
+  TRY(change(*changed));
+  if (const Status saved = SaveNodesConf(Path(), WriteNodesConf(*changed)); !saved.ok()) {
+    return Status::Reply("ERR error saving the cluster node config: " + std::string(saved.text()));
+  }
+  {
+    const MutexLock lock(mutex_);
+    topology_ = std::move(changed);
+  }
+  bus_.OnChanged();
+  Publish();
+  return Ok();
 }
 
 Status Cluster::Change(const std::function<Status(Topology& topology)>& change) {
   const MutexLock changing(change_mutex_);
-  {
-    const MutexLock writing(write_mutex_);
-    auto changed = With([](const Topology& topology) { return std::make_unique<Topology>(topology); });
-    TRY(change(*changed));
-    if (const Status saved = SaveNodesConf(Path(), WriteNodesConf(*changed)); !saved.ok()) {
-      return Status::Reply("ERR error saving the cluster node config: " + std::string(saved.text()));
-    }
-    {
-      const MutexLock lock(mutex_);
-      topology_ = std::move(changed);
-    }
-    bus_.OnChanged();
-    Publish();
-  }
+  TRY(SaveAndPublish(change));
   TRY(Settle());
   return TakeRole();
 }
@@ -224,7 +230,6 @@ Status Cluster::Follow() {
   if (is_master) TRY(TakeRole());
   Publish();
   TRY(Settle());
-  if (is_master) unserved_.DropAll();
   return TakeRole();
 }
 
@@ -236,7 +241,13 @@ Status Cluster::Save() const {
 }
 
 Status Cluster::FollowSettings() {
-  return Change([this](Topology& topology) { return SetOwnAddress(topology); });
+  const auto checked = With([](const Topology& topology) { return std::make_unique<Topology>(topology); });
+  TRY(SetOwnAddress(*checked));
+  return bus_.FollowSettings();
+}
+
+Status Cluster::ApplySettings() {
+  return SaveAndPublish([this](Topology& topology) { return SetOwnAddress(topology); });
 }
 
 bool Cluster::HasKeys() const { return cairn::HasKeys(parts_.store, parts_.config.limits()); }
@@ -268,6 +279,30 @@ Status Cluster::DeleteKeys(const std::vector<int>& slots) {
   TRY(unserved_.Hide(name, lost, true));
   unserved_.Drop(name, nullptr);
   return Ok();
+}
+
+Status Cluster::DeleteLeftKeys() {
+  const SlotSet foreign = With([](const Topology& topology) {
+    SlotSet slots;
+    // A controller moves slots in its own order.
+    if (!topology.myself().is_master() || topology.is_controlled) return slots;
+    for (int slot = 0; slot < kSlotCount; ++slot) {
+      const Node* const owner = topology.SlotOwner(slot);
+      const bool is_foreign = owner != nullptr && !owner->is_myself();
+      if (is_foreign && topology.ImportingFrom(slot) == nullptr) slots.Add(slot);
+    }
+    return slots;
+  });
+  std::vector<int> left;
+  for (const SlotRange& range : foreign.Ranges()) {
+    const std::vector<int64_t> counts = TRY(CountKeys(range.first, range.last));
+    for (int slot = range.first; slot <= range.last; ++slot) {
+      if (counts[static_cast<size_t>(slot - range.first)] > 0) left.push_back(slot);
+    }
+  }
+  if (left.empty()) return Ok();
+  Log(LogSeverity::kNotice, "I have keys for {} slots that are assigned to other nodes. Deleting them.", left.size());
+  return DeleteKeys(left);
 }
 
 }  // namespace cairn

@@ -89,7 +89,8 @@ class Cluster {
   Status Change(const std::function<Status(Topology& topology)>& change);
   // Writes nodes.conf again.
   Status Save() const;
-  // Must be called when a directive changes that this class reads.
+  // Must be called when a directive changes that this class reads. An error refuses the new value. Does not wait for
+  // holders of stripes, except for a second: the caller may be one (CONFIG SET in EXEC).
   Status FollowSettings();
 
   // Whether this node has keys. A command that changes the cluster must not look through its own transaction: it would
@@ -106,6 +107,10 @@ class Cluster {
  private:
   friend class ClusterBus;
 
+  // The part of Change until the new topology is published.
+  Status SaveAndPublish(const std::function<Status(Topology& topology)>& change);
+  // Announces the present settings.
+  Status ApplySettings();
   std::string Path() const;
   // Sets the names and addresses that this node announces.
   Status SetOwnAddress(Topology& topology) const;
@@ -118,11 +123,14 @@ class Cluster {
   Status Follow();
   // Begins to delete the keys of slots that other masters have taken.
   Status DeleteKeys(const std::vector<int>& slots);
-  bool IsServed(int slot) const;
+  // The same for all keys that are here in slots of others: a node that is killed after it has written nodes.conf has
+  // not noted yet which slots it lost.
+  Status DeleteLeftKeys();
   // Waits for the commands that hold keys, and makes clients leave slots that have left: it wakes the blocked ones,
   // which are redirected, and cancels subscriptions to shard channels.
   Status Settle();
-  // Follows the master that the topology gives, or becomes a primary.
+  // Follows the master that the topology gives, or becomes a primary, and begins to delete keys of slots that were not
+  // served until then.
   Status TakeRole();
   bool RequiresFullCoverage() const;
 

@@ -26,6 +26,7 @@ constexpr int64_t kTickMs = 100;
 constexpr int kLargestPort = 65535;
 constexpr int64_t kMsPerSecond = 1000;
 constexpr std::chrono::seconds kWorkPause{1};
+constexpr std::chrono::seconds kSettingsPatience{1};
 
 std::vector<Notification> NotificationsOf(const std::vector<PublishBody>& bodies, NotificationKind kind) {
   std::vector<Notification> notifications;
@@ -174,8 +175,15 @@ void ClusterBus::ReadSettings() {
 BusSelf ClusterBus::ReadSelf() {
   Replication& replication = parts_.replication;
   BusSelf self{.now_ms = BusNowMs(), .data_age_ms = replication.primary_link().DataAgeMs()};
-  if (replication.primary()) self.offset = replication.log().applied().offset;
-  else self.offset = knows_offset_ ? replication.log().OffsetNow() : replication.log().offset();
+  if (replication.primary()) {
+    self.offset = replication.log().applied().offset;
+    return self;
+  }
+  self.offset = replication.log().offset();
+  if (!knows_offset_) return self;
+  const Result<uint64_t> end = replication.log().ReadOffset();
+  self.is_offset_exact = end.ok();
+  if (end.ok()) self.offset = *end;
   return self;
 }
 
@@ -269,8 +277,9 @@ void ClusterBus::RunRole() {
 
 void ClusterBus::Do(const Work& work) {
   Status status;
+  if (work.settings != 0) ApplySettings(work.settings);
   if (work.follows) status = cluster_.Follow();
-  else if (work.settles) status = cluster_.Settle();
+  else if (work.settles || work.settings != 0) status = cluster_.Settle();
   if (!status.ok()) {
     Log(LogSeverity::kWarning, "cluster: the role cannot be changed yet: {}", status.text());
     const MutexLock lock(work_mutex_);
@@ -293,6 +302,28 @@ void ClusterBus::Do(const Work& work) {
   }
   if (!work.lost_slots.empty()) status = cluster_.DeleteKeys(work.lost_slots);
   if (!status.ok()) Log(LogSeverity::kWarning, "cluster: {}", status.text());
+}
+
+void ClusterBus::ApplySettings(uint64_t number) {
+  const Status applied = cluster_.ApplySettings();
+  if (!applied.ok()) Log(LogSeverity::kWarning, "cluster: new settings are not announced: {}", applied.text());
+  const MutexLock lock(work_mutex_);
+  settings_changes_.tried = number;
+  settings_changes_.error = applied.text();
+  work_changed_.NotifyAll();
+}
+
+Status ClusterBus::FollowSettings() {
+  const MutexLock lock(work_mutex_);
+  const uint64_t number = ++settings_changes_.asked;
+  work_.settings = number;
+  has_work_ = true;
+  work_changed_.NotifyAll();
+  work_changed_.WaitFor(work_mutex_, kSettingsPatience, [this, number]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_) {
+    return settings_changes_.tried >= number || stopping_;
+  });
+  const SettingsChanges& changes = settings_changes_;
+  return changes.tried == number && !changes.error.empty() ? Status::Reply(changes.error) : Ok();
 }
 
 // ---- commands

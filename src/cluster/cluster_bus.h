@@ -66,6 +66,11 @@ class ClusterBus {
   // CLUSTER FAILOVER.
   Status Failover(BusProtocol::FailoverKind kind);
 
+  // ---- any thread
+  // The settings that this node announces have changed: "cluster-role" applies them. Waits for that, but not for longer
+  // than a second, because the caller may hold stripes for which that thread waits. An error: they are not applied.
+  Status FollowSettings();
+
   // ---- for readers. They take the cluster's mutex_ only, so a command that holds keys may call them.
   int CountFailureReports(const NodeId& node) const;
   struct Counts {
@@ -99,8 +104,15 @@ class ClusterBus {
     bool settles = false;  // the routes have changed
     bool pauses = false;
     bool ends_pause = false;
+    uint64_t settings = 0;  // the number of the last change of settings to apply; 0: none
     std::vector<int> lost_slots;
     std::vector<BusSend> announcements;  // of a promotion, for when it is done
+  };
+  // Changes of settings that this node announces, numbered.
+  struct SettingsChanges {
+    uint64_t asked = 0;  // the last one
+    uint64_t tried = 0;  // the last one that was applied, or that failed
+    std::string error;   // of that one
   };
 
   void Run();
@@ -109,6 +121,7 @@ class ClusterBus {
   void RunRole();
   bool AwaitWork(Work& work);
   void Do(const Work& work);
+  void ApplySettings(uint64_t number);
 
   // Runs a step of the protocol and carries its effects out. REQUIRES: the caller holds the cluster's write_mutex_.
   template <typename StepFunction>
@@ -143,6 +156,7 @@ class ClusterBus {
   CondVar work_changed_;
   Work work_ ABSL_GUARDED_BY(work_mutex_);
   bool has_work_ ABSL_GUARDED_BY(work_mutex_) = false;
+  SettingsChanges settings_changes_ ABSL_GUARDED_BY(work_mutex_);
   std::thread thread_;
   std::thread role_thread_;
 };

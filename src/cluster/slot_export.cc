@@ -332,7 +332,7 @@ Status SlotExport::HandOver() {
     status = socket_.Send(request, kLongestHoldMs);
     if (status.ok()) status = AwaitReplies(0, kLongestHoldMs);
     taken = status.ok();
-    if (!status.ok() && replies_.error().empty()) taken = Resolve(false);
+    if (!status.ok()) taken = Resolve(false);  // also after an error reply: the target may have failed afterwards
     if (taken.ok() && *taken && !FollowTarget().ok()) taken = Resolve(true);  // nodes.conf cannot be written
   }
   if (!taken.ok()) {

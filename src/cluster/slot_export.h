@@ -4,7 +4,8 @@
 // snapshot to the target, then the writes to these slots from the log, holds the writes of clients to these slots back
 // for a moment, and lets the target take the slots over.
 //
-// If the answer to that last request is lost, it finds out who owns the slots before clients may write to them again.
+// If the answer to that last request is lost or an error, it finds out who owns the slots before clients may write to
+// them again.
 //
 // Thread: its own, "slot-export"; Cancel may be called from any thread.
 #pragma once
@@ -76,7 +77,7 @@ class SlotExport {
   Status SendLog();
   Status AddEntry(const LogEntry& entry, std::string& out, uint64_t& replies);
   Status HandOver();
-  // After a lost answer: whether the target owns the slots.
+  // After a lost answer or an error: whether the target owns the slots.
   Result<bool> AskTarget();
   // The same, until the target or the bus knows it. `is_taken`: only this node does not know it yet.
   Result<bool> Resolve(bool is_taken);

@@ -13,6 +13,7 @@
 #include "storage/hidden_slots.h"
 #include "storage/overlay.h"
 #include "storage/store.h"
+#include "storage/stripes.h"
 #include "storage/transaction.h"
 #include "types/keyspace.h"
 
@@ -81,6 +82,19 @@ Status EmptyDatabases(Transaction& txn) {
   return txn.Commit(CommitMode::kWait);
 }
 
+// Removes a deleted row from the key cache. As in a commit, the version of its stripe changes: a thread that has read
+// the row before its deletion must not insert it into the cache afterwards. REQUIRES: `owner` holds no stripe but 0, so
+// that stripes are locked in ascending order.
+void EraseCached(Store& store, const RowKey& row, const Transaction* owner) {
+  Stripes& stripes = store.stripes();
+  const bool holds = stripes.IsHeldBy(row.stripe(), owner);
+  if (!holds) stripes.Lock(row.stripe(), owner);
+  stripes.Advance(row.stripe());
+  store.cache().Erase(row.tagged(), Overlay::HashOf(row.tagged()));
+  stripes.Advance(row.stripe());
+  if (!holds) stripes.Unlock(row.stripe(), owner);
+}
+
 // After a commit, notifies subscribers of the changed keys. After an error, empties the transaction.
 Status Conclude(Status status, Transaction& txn, const Notifier& notifier) {
   if (status.ok()) {
@@ -146,10 +160,7 @@ Result<bool> SlotKeyDrops::DropSome(int slot) {
   if (names.empty()) return false;
   range.keys = static_cast<int64_t>(names.size());
   TRY(drops_.Drop(range, [&names] { return DeletionOf(names); }));
-  for (const std::string& name : names) {
-    const RowKey row = MakeKeyRow(range.keyspace, name);
-    store_.cache().Erase(row.tagged(), Overlay::HashOf(row.tagged()));
-  }
+  for (const std::string& name : names) EraseCached(store_, MakeKeyRow(range.keyspace, name), txn.get());
   if (txn->replicated_commands().interest() & kInterestInKeys) {
     for (std::string& name : names) txn->notifications().Add({NotificationKind::kKeyChanged, std::move(name), {}});
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,13 +16,15 @@
 #include "base/thread.h"
 #include "base/words.h"
 #include "cluster/slot_keys.h"
+#include "storage/format.h"
 #include "storage/store.h"
 #include "storage/transaction.h"
+#include "topology/nodes_conf.h"
+#include "topology/slot_routes.h"
 
 namespace cairn {
 namespace {
 
-constexpr std::string_view kRow = "cluster/unserved";
 constexpr std::chrono::seconds kPause{1};  // before a failed deletion is tried again
 
 Status Damaged() { return Status::Corruption("meta row cluster/unserved: not a list of slots"); }
@@ -69,28 +72,32 @@ UnservedSlots::UnservedSlots(Store& store, const Notifier& notifier, Host host)
 
 Status UnservedSlots::Load() {
   const MutexLock lock(mutex_);
-  slots_ = TRY(Decode(TRY(store_.ReadNote(kRow))));
+  slots_ = TRY(Decode(TRY(store_.ReadNote(kUnservedRow))));
   RefreshLocked();
   return Ok();
 }
 
-void UnservedSlots::Start() {
-  thread_ = StartThread("slot-drop", [this] { Run(); });
+void UnservedSlots::Start(const std::function<void()>& first) {
+  thread_ = StartThread("slot-drop", [this, first] {
+    LowerPriority();
+    if (first) first();
+    Run();
+  });
 }
 
 void UnservedSlots::Stop() {
   {
-    const MutexLock lock(mutex_);
+    const MutexLock lock(jobs_mutex_);
     stopping_ = true;
-    changed_.NotifyAll();
+    jobs_changed_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
 }
 
-Status UnservedSlots::Write(std::span<const std::string_view> replicated) {
+Status UnservedSlots::Write(const std::string& row, std::span<const std::string_view> replicated) {
   const auto txn = std::make_unique<Transaction>(store_);
   txn->BeginCommand(Lane::kSlow, WallMs(), false);
-  txn->on_commit().PutNote(kRow, Encode(slots_));
+  txn->on_commit().PutNote(kUnservedRow, row);
   ReplicatedCommands& commands = txn->replicated_commands();
   if (!replicated.empty() && commands.interest() & kInterestInReplication) commands.Add(0, replicated);
   TRY(txn->FinishCommand());
@@ -104,30 +111,53 @@ Status UnservedSlots::Hide(const std::string& name, const SlotSet& slots, bool r
     words.push_back(std::to_string(range.last));
   }
   if (!replicates) words.clear();
+  const MutexLock changing(change_mutex_);
+  std::map<std::string, SlotSet> before;
+  std::string row;
+  {
+    const MutexLock lock(mutex_);
+    before = slots_;
+    slots_[name] = slots;
+    RefreshLocked();
+    row = Encode(slots_);
+  }
+  Status written = Write(row, std::vector<std::string_view>(words.begin(), words.end()));
+  if (written.ok()) return written;
+  // A name that stays would keep the keys of these slots from being deleted under other names.
   const MutexLock lock(mutex_);
-  slots_[name] = slots;
+  slots_ = std::move(before);
   RefreshLocked();
-  return Write(std::vector<std::string_view>(words.begin(), words.end()));
+  return written;
 }
 
 Status UnservedSlots::Show(const std::string& name, bool replicates) {
   const std::string_view words[] = {"CLUSTER", "SYNCSLOTS", "SHOW", name};
-  const MutexLock lock(mutex_);
-  if (slots_.erase(name) == 0) return Ok();
-  RefreshLocked();
-  return Write(replicates ? std::span<const std::string_view>(words) : std::span<const std::string_view>());
+  const MutexLock changing(change_mutex_);
+  std::string row;
+  {
+    const MutexLock lock(mutex_);
+    if (slots_.erase(name) == 0) return Ok();
+    RefreshLocked();
+    row = Encode(slots_);
+  }
+  return Write(row, replicates ? std::span<const std::string_view>(words) : std::span<const std::string_view>());
 }
 
 void UnservedSlots::Drop(const std::string& name, std::function<void()> done) {
-  const MutexLock lock(mutex_);
+  const MutexLock lock(jobs_mutex_);
   jobs_.push_back({name, std::move(done)});
-  changed_.NotifyAll();
+  jobs_changed_.NotifyAll();
 }
 
-void UnservedSlots::DropAll() {
+std::vector<std::string> UnservedSlots::Names() {
+  std::vector<std::string> names;
   const MutexLock lock(mutex_);
-  for (const auto& [name, set] : slots_) jobs_.push_back({name, nullptr});
-  changed_.NotifyAll();
+  for (const auto& [name, set] : slots_) names.push_back(name);
+  return names;
+}
+
+void UnservedSlots::DropEach(const std::vector<std::string>& names) {
+  for (const std::string& name : names) Drop(name, nullptr);
 }
 
 void UnservedSlots::Refresh() {
@@ -151,8 +181,8 @@ void UnservedSlots::RefreshLocked() {
 // ---- the thread "slot-drop"
 
 bool UnservedSlots::Next(Job& job) {
-  const MutexLock lock(mutex_);
-  while (jobs_.empty() && !stopping_) changed_.Wait(mutex_);
+  const MutexLock lock(jobs_mutex_);
+  while (jobs_.empty() && !stopping_) jobs_changed_.Wait(jobs_mutex_);
   if (stopping_) return false;
   job = std::move(jobs_.front());
   jobs_.pop_front();
@@ -160,7 +190,6 @@ bool UnservedSlots::Next(Job& job) {
 }
 
 void UnservedSlots::Run() {
-  LowerPriority();
   Job job;
   while (Next(job)) {
     const Status status = Carry(job);
@@ -170,9 +199,9 @@ void UnservedSlots::Run() {
     }
     Log(LogSeverity::kWarning, "cluster: keys of slots that another node serves are not deleted yet: {}",
         status.text());
-    const MutexLock lock(mutex_);
+    const MutexLock lock(jobs_mutex_);
     jobs_.push_back(std::move(job));
-    if (!stopping_) changed_.WaitFor(mutex_, kPause);
+    if (!stopping_) jobs_changed_.WaitFor(jobs_mutex_, kPause);
   }
 }
 
@@ -211,6 +240,22 @@ Result<bool> UnservedSlots::DropSlots(const SlotSet& slots, const std::function<
     }
   }
   return true;
+}
+
+Result<SlotSet> ReadUnservedSlots(const Store& store, const std::filesystem::path& nodes_conf) {
+  SlotSet unserved;
+  const std::map<std::string, SlotSet> slots = TRY(Decode(TRY(store.ReadNote(kUnservedRow))));
+  if (slots.empty()) return unserved;
+  const std::optional<Topology> topology = TRY(LoadNodesConf(nodes_conf));
+  if (!topology) return unserved;
+  SlotRoutes routes;
+  routes.Publish(*topology, ClusterState::kOk, EndpointType::kIp);
+  for (const auto& [name, set] : slots) {
+    for (int slot = 0; slot < kSlotCount; ++slot) {
+      if (set.Has(slot) && !routes.HasKeysOf(slot)) unserved.Add(slot);
+    }
+  }
+  return unserved;
 }
 
 }  // namespace cairn

@@ -10,17 +10,19 @@
 //
 // A slot's keys are deleted by range, on the thread "slot-drop".
 //
-// Thread: any.
+// Thread: any. Hide and Show may wait for the disk; the others do not wait for a commit.
 #pragma once
 
 #include <atomic>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -42,12 +44,15 @@ class UnservedSlots {
 
   // Reads the row. REQUIRES: no client is served yet.
   Status Load();
-  void Start();
+  // `first` runs on the thread "slot-drop" before any deletion; may be empty.
+  void Start(const std::function<void()>& first = nullptr);
   void Stop();
 
-  // Hides the slots under a name, here and, if `replicates`, on the replicas. They are hidden even after kill -9.
+  // Hides the slots under a name, here and, if `replicates`, on the replicas. They are hidden even after kill -9. An
+  // error: nothing has changed.
   Status Hide(const std::string& name, const SlotSet& slots, bool replicates);
-  // Ends that. The caller has deleted the keys, or this node serves the slots now.
+  // Ends that. The caller has deleted the keys, or this node serves the slots now. After an error the slots are shown
+  // here, but not after a restart or on the replicas.
   Status Show(const std::string& name, bool replicates);
   // Deletes the keys of these slots, then shows the slots and calls `done` (may be empty) on the thread "slot-drop".
   // A slot that another name hides too is left alone: an import of it may have begun, which has called DropNow.
@@ -58,8 +63,12 @@ class UnservedSlots {
   Result<bool> DropNow(const SlotSet& slots);
   // Whether the slot's keys are hidden, unless this node serves it.
   bool Hides(int slot) { return IsHiddenByAnother(slot, {}); }
-  // Deletes the keys of all hidden slots: this node has started as a master, or become one.
-  void DropAll();
+  // The names under which slots are hidden.
+  std::vector<std::string> Names();
+  // Drop for each of the names.
+  void DropEach(const std::vector<std::string>& names);
+  // Deletes the keys of all hidden slots: this node has started as a master.
+  void DropAll() { DropEach(Names()); }
 
   // Held by a change of the routes: no key is deleted by old ones meanwhile.
   Mutex& drop_mutex() ABSL_LOCK_RETURNED(drop_mutex_) { return drop_mutex_; }
@@ -72,7 +81,9 @@ class UnservedSlots {
     std::function<void()> done;
   };
 
-  Status Write(std::span<const std::string_view> replicated) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Commits the row.
+  Status Write(const std::string& row, std::span<const std::string_view> replicated)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(change_mutex_);
   void RefreshLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Next(Job& job);
   void Run();
@@ -85,12 +96,18 @@ class UnservedSlots {
   const Host host_;
   Mutex drop_mutex_;
   SlotKeyDrops drops_ ABSL_GUARDED_BY(drop_mutex_);
-  Mutex mutex_ ABSL_ACQUIRED_AFTER(drop_mutex_);
-  CondVar changed_;
+  Mutex change_mutex_;  // one change of the set and its row at a time; held during a commit
+  Mutex mutex_ ABSL_ACQUIRED_AFTER(drop_mutex_, change_mutex_);
   std::map<std::string, SlotSet> slots_ ABSL_GUARDED_BY(mutex_);  // by name
-  std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<bool> stopping_{false};  // set under mutex_
+  Mutex jobs_mutex_;                                              // a leaf
+  CondVar jobs_changed_;
+  std::deque<Job> jobs_ ABSL_GUARDED_BY(jobs_mutex_);
+  std::atomic<bool> stopping_{false};  // set under jobs_mutex_
   std::thread thread_;
 };
+
+// The slots whose keys a node of a cluster hides, by its file `nodes_conf`; for programs that open its directory
+// without a server. None if the file is missing: then it is not known which of these slots the node serves.
+Result<SlotSet> ReadUnservedSlots(const Store& store, const std::filesystem::path& nodes_conf);
 
 }  // namespace cairn

@@ -104,11 +104,7 @@ Status KeyCopy::CopyByCommands(const Found& found) {
     return Ok();
   }
   TRY(to_.Call({"DEL", key}));
-  if (found.type == "string" || found.type == "bitmap") {  // Kvrocks's name for a string with SETBIT
-    const RemoteReply value = TRY(from_.Call({"GET", key}));
-    if (value.Is(Kind::kNil)) return Ok();  // expired or deleted meanwhile
-    TRY(to_.Call({"SET", key, value.text}));
-  } else if (found.type == "hash") {
+  if (found.type == "hash") {
     TRY(CopyScanned(key, "HSCAN", "HSET"));
   } else if (found.type == "set") {
     TRY(CopyScanned(key, "SSCAN", "SADD"));
@@ -118,8 +114,11 @@ Status KeyCopy::CopyByCommands(const Found& found) {
     TRY(CopyList(key));
   } else if (found.type == "stream") {
     TRY(CopyStream(key));
-  } else {
-    TRY(to_.Call({"JSON.SET", key, "$", TRY(from_.Call({"JSON.GET", key})).text}));
+  } else {  // a string, of which Kvrocks calls those with SETBIT bitmaps, or a JSON document
+    const bool is_json = found.type == "ReJSON-RL";
+    const RemoteReply value = TRY(from_.Call({is_json ? "JSON.GET" : "GET", key}));
+    if (value.Is(Kind::kNil)) return Ok();  // expired or deleted meanwhile
+    TRY(is_json ? to_.Call({"JSON.SET", key, "$", value.text}) : to_.Call({"SET", key, value.text}));
   }
   const int64_t ttl_ms = TRY(ReadTtl(key));  // again: the value may have taken long
   if (ttl_ms > 0) TRY(to_.Call({"PEXPIRE", key, std::to_string(ttl_ms)}));
@@ -190,15 +189,22 @@ Status KeyCopy::CopyStream(const std::string& key) {
   return CopyGroups(key);
 }
 
+Result<RemoteReply> KeyCopy::ReadInfo(std::string_view what, const std::string& key) {
+  Result<RemoteReply> info = from_.Call({"XINFO", what, key});
+  if (!info.ok() && TRY(ReadTtl(key)) == kNoKey) return RemoteReply();
+  return info;
+}
+
 Status KeyCopy::CopyGroups(const std::string& key) {
-  const RemoteReply groups = TRY(from_.Call({"XINFO", "GROUPS", key}));
+  const RemoteReply groups = TRY(ReadInfo("GROUPS", key));
   for (const RemoteReply& group : groups.items) {
     const RemoteReply* const name = FindField(group, "name");
     const RemoteReply* const last = FindField(group, "last-delivered-id");
     if (name == nullptr || last == nullptr) return Unexpected("XINFO GROUPS", key);
     TRY(to_.Call({"XGROUP", "CREATE", key, name->text, last->text, "MKSTREAM"}));
   }
-  const RemoteReply stream = TRY(from_.Call({"XINFO", "STREAM", key}));
+  const RemoteReply stream = TRY(ReadInfo("STREAM", key));
+  if (stream.Is(Kind::kNil)) return Ok();
   const RemoteReply* const last = FindField(stream, "last-generated-id");
   if (last == nullptr) return Unexpected("XINFO STREAM", key);
   if (TRY(to_.Call({"EXISTS", key})).number == 1) TRY(to_.Call({"XSETID", key, last->text}));

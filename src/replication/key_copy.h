@@ -61,6 +61,8 @@ class KeyCopy {
   Status CopyList(const std::string& key);
   Status CopyStream(const std::string& key);
   Status CopyGroups(const std::string& key);
+  // XINFO; nil if the key has expired or was deleted meanwhile.
+  Result<RemoteReply> ReadInfo(std::string_view what, const std::string& key);
 
   RedisClient& from_;
   RedisClient& to_;

@@ -101,6 +101,7 @@ Status RdbFileWriter::WriteDatabase(int db) {
   Status failed;
   const auto write = [&](std::string_view name, const Record& record) {
     if (!failed.ok()) return false;
+    if (options_.leaves_out && options_.leaves_out(name)) return true;
     Status written = WriteKey(keyspace, name, record);
     if (written.ok() && !status_.ok()) written = std::exchange(status_, Ok());
     if (!written.ok() && failed.ok()) failed = std::move(written);

@@ -40,6 +40,7 @@ struct RdbFileOptions {
   std::vector<std::pair<std::string, std::string>> aux;  // fields in addition to those that every file has
   std::vector<std::string> functions;                    // the code of the function libraries
   std::function<bool(int db)> includes;                  // whether to write this database; empty: all are written
+  std::function<bool(std::string_view key)> leaves_out;  // the keys that are not written; empty: all are written
   RdbDialect dialect = RdbDialect::kRedis;
   RdbUseHint use_hint = RdbUseHint::kNone;
   int64_t key_delay_us = 0;                        // pause after each key

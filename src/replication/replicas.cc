@@ -20,6 +20,7 @@
 #include "replication/rdb_file_writer.h"
 #include "replication/stream_log.h"
 #include "script/library_store.h"
+#include "storage/disk_reserve.h"
 #include "storage/old_logs.h"
 #include "storage/store.h"
 #include "storage/store_snapshot.h"
@@ -448,6 +449,7 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   TRY(file.Open());
   int64_t told_ms = MonotonicMs();
   RdbFileWriter writer(*txn, snapshot, config_.limits(), options, [&](std::string_view bytes) {
+    TRY(store_.engine().disk_reserve().CheckGrowth());
     TRY(file.Write(bytes));
     if (MonotonicMs() - told_ms < kNewlineMs) return Ok();
     told_ms = MonotonicMs();

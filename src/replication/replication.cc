@@ -365,7 +365,7 @@ Result<std::optional<int>> Replication::CountWaited(Session& session, const Want
   const bool is_new = found == waiting_.end() || session.blocking.command == nullptr;
   if (is_new) {
     lock.Unlock();
-    const uint64_t end = TRY(log_.ReadOffset());
+    const uint64_t end = TRY(log_.ReadOffset(LogReader::Patience::kLong));
     lock.Lock();
     found = waiting_.insert_or_assign(session.id(), end).first;
     any_waiting_ = true;

@@ -2,7 +2,9 @@
 #include "replication/stream_log.h"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "base/clock.h"
@@ -21,6 +23,7 @@ constexpr size_t kMostAnchors = 4096;
 constexpr int64_t kGatherUs = 2000;
 constexpr int64_t kLongestWaitUs = 1000000;
 constexpr int64_t kRetryUs = 50000;
+constexpr int64_t kPatienceUs = 2000000;
 constexpr std::string_view kGetAck[] = {"REPLCONF", "GETACK", "*"};
 constexpr int kBatchesPerRound = 64;    // batches read before other threads get the mutex
 constexpr int kMostFailedRounds = 200;  // in a row, 10 seconds; a later read may succeed
@@ -133,10 +136,17 @@ void StreamLog::SetApplied(const Applied& applied) {
   applied_offset_ = applied.offset;
 }
 
-Result<uint64_t> StreamLog::ReadOffset() {
-  const MutexLock lock(mutex_);
-  if (history_.logs && !history_.is_replica) TRY(ReadToEnd());
-  return offset();
+Result<uint64_t> StreamLog::ReadOffset(LogReader::Patience patience) {
+  const int64_t until_us = MonotonicUs() + (patience == LogReader::Patience::kLong ? kPatienceUs : 0);
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      Status read = history_.logs && !history_.is_replica ? ReadToEnd() : Ok();
+      if (read.ok()) return offset();
+      if (MonotonicUs() >= until_us) return read;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(kRetryUs));
+  }
 }
 
 uint64_t StreamLog::OffsetNow() {
@@ -516,20 +526,20 @@ Result<std::unique_ptr<StoreSnapshot>> StreamLog::TakeSnapshot(Anchor& start) {
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
   txn->replicated_commands().AddStream("");
   TRY(txn->Commit(CommitMode::kWait));
+  const bool was_replica = history().is_replica;
   const Anchor before = position();
   std::unique_ptr<StoreSnapshot> snapshot = TRY(StoreSnapshot::Take(store_));
-  start = TRY(AnchorOf(*snapshot, before));
+  start = TRY(AnchorOf(*snapshot, before, was_replica));
   return snapshot;
 }
 
-Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& before) {
+Result<Anchor> StreamLog::AnchorOf(const StoreSnapshot& snapshot, const Anchor& before, bool was_replica) {
   const uint64_t next = snapshot.sequence() + 1;
-  bool is_replica;
   {
     const MutexLock lock(mutex_);
-    is_replica = history_.is_replica;
+    if (history_.is_replica != was_replica) return Status::Io("the role has changed during the snapshot");
   }
-  if (is_replica) {
+  if (was_replica) {
     const Applied applied = TRY(DecodeApplied(TRY(snapshot.ReadNote(kAppliedRow))));
     return Anchor{applied.offset, next, applied.db};
   }

@@ -56,8 +56,9 @@ class StreamLog {
   bool logs() const { return logs_.load(std::memory_order_acquire); }
   // The length of the stream: on a primary as far as it was read, on a replica as far as it was applied.
   uint64_t offset() const;
-  // The length of the stream including everything committed.
-  Result<uint64_t> ReadOffset();
+  // The length of the stream including everything committed. With kLong it tries for 2 s to read a log that seems to
+  // have a gap; other threads use this object meanwhile.
+  Result<uint64_t> ReadOffset(LogReader::Patience patience = LogReader::Patience::kNone);
   // The same; if the log cannot be read, the length read so far. It is not the length at the last read: a comparison
   // with a replica's offset would then say too early that the replica has everything.
   uint64_t OffsetNow();
@@ -150,8 +151,8 @@ class StreamLog {
   void LeaveGap() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // How far the thread has read the log.
   Anchor position() const;
-  // `before` is position() from before the snapshot.
-  Result<Anchor> AnchorOf(const StoreSnapshot& snapshot, const Anchor& before);
+  // `before` is position() from before the snapshot, `was_replica` the role then; an error if the role has changed.
+  Result<Anchor> AnchorOf(const StoreSnapshot& snapshot, const Anchor& before, bool was_replica);
   Result<Anchor> AnchorOfNow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Status TakeUp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Gives the history a new id; the caller saves it. REQUIRES: no thread writes.

@@ -138,7 +138,10 @@ Result<uint64_t> Copy(const std::string& dir, const std::string& to, Findings& f
   }
   ProgressBar bar("copying", 0, "keys");
   Result<uint64_t> keys = Salvage(**database, findings, [&bar](uint64_t done) { bar.Show(done, ""); }).CopyTo(to);
-  if (keys.ok()) bar.Finish(*keys, "");
+  if (keys.ok()) {
+    bar.Finish(*keys, "");
+    TRY(GiveFilesAsRoot(to, dir));
+  }
   database = Status::Io("closed");  // before its folder is removed
   return keys;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // cairn-export: writes the keys of a data directory, which no server has open, to an RDB file that redis-server 7.0 and
-// later load. On a running server, BGSAVE writes the same file. Valkey does not know Redis's hashes with fields that
-// expire; the file for Valkey has them in its own form.
+// later load. On a running server, BGSAVE writes the same file, with the keys that a node of a cluster hides. Valkey
+// does not know Redis's hashes with fields that expire; the file for Valkey has them in its own form.
 #include <gflags/gflags.h>
 
 #include <cstdio>
@@ -10,7 +10,9 @@
 #include <memory>
 #include <string>
 
+#include "base/hash.h"
 #include "base/words.h"
+#include "cluster/unserved_slots.h"
 #include "rdb/rdb_disk.h"
 #include "replication/rdb_file_writer.h"
 #include "script/library_store.h"
@@ -62,6 +64,8 @@ Status Export(const std::string& path) {
   options.folds = FLAGS_compression;
   options.dialect = FLAGS_valkey ? RdbDialect::kValkey : RdbDialect::kRedis;
   options.functions = TRY(ReadLibraryRows(txn));
+  const SlotSet unserved = TRY(ReadUnservedSlots(*store, FLAGS_dir + "/nodes.conf"));
+  if (!unserved.empty()) options.leaves_out = [&unserved](std::string_view key) { return unserved.Has(KeySlot(key)); };
   options.on_progress = [&bar](uint64_t keys) { bar.Show(keys, ""); };
   RdbFileWriter writer(txn, *snapshot, limits, options, [&file](std::string_view bytes) { return file.Write(bytes); });
   TRY(writer.Write());

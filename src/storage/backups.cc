@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/file_mode.h"
 #include "base/log.h"
 #include "base/remove_file.h"
 #include "base/thread.h"
@@ -118,14 +119,10 @@ Result<std::optional<struct stat>> CheckTarget(const std::string& target) {
 // The folder is about to replace the target. Gives the folder the permissions of the target, and gives the folder and
 // its files the owner of the target.
 Status TakeOwner(const std::string& folder, const struct stat& target) {
-  const auto failed = [&] { return Status::Io("cannot give " + folder + " its owner: " + std::strerror(errno)); };
-  if (chmod(folder.c_str(), target.st_mode & 07777) != 0) return failed();
-  if (target.st_uid == geteuid() && target.st_gid == getegid()) return Ok();
-  if (lchown(folder.c_str(), target.st_uid, target.st_gid) != 0) return failed();
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (lchown(entry.path().c_str(), target.st_uid, target.st_gid) != 0) return failed();
+  if (chmod(folder.c_str(), target.st_mode & 07777) != 0) {
+    return Status::Io("cannot give " + folder + " its permissions: " + std::strerror(errno));
   }
-  return Ok();
+  return GiveFiles(folder, target.st_uid, target.st_gid);
 }
 
 }  // namespace
@@ -157,7 +154,7 @@ Status RestoreBackup(const std::string& dir, uint32_t id, const std::string& giv
   const std::string folder = target + ".restoring";
   RemoveFolder(folder);
   TRY(FromRocksDb(engine->RestoreDBFromBackup(id, folder, folder)));
-  if (before) TRY(TakeOwner(folder, *before));
+  TRY(before ? TakeOwner(folder, *before) : GiveFilesAsRoot(folder, dir));
   TRY(SyncFileSystem(folder));
   std::error_code error;
   std::filesystem::rename(folder, target, error);

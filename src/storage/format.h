@@ -35,6 +35,7 @@ inline constexpr std::string_view kCollectionsRow = "collections";
 inline constexpr std::string_view kCountRowPrefix = "count/";
 inline constexpr std::string_view kCompactedRow = "compacted";
 inline constexpr std::string_view kLogRow = "log";
+inline constexpr std::string_view kUnservedRow = "cluster/unserved";  // cluster/unserved_slots.h
 
 // The format row that this program writes.
 std::string EncodeFormat();

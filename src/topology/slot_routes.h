@@ -49,6 +49,11 @@ class SlotRoutes {
     const SlotRoute route = Of(slot);
     return route == SlotRoute::kServed || route == SlotRoute::kMigrating || route == SlotRoute::kOfMaster;
   }
+  // Whether clients may find keys of the slot here: this node or its master owns it, or it is open for a manual import.
+  bool HasKeysOf(int slot) const {
+    const SlotRoute route = Of(slot);
+    return route != SlotRoute::kElsewhere && route != SlotRoute::kUnassigned;
+  }
   // Whether the cluster serves requests (cluster_state of CLUSTER INFO).
   bool is_up() const { return is_up_.load(std::memory_order_relaxed); }
   // Holds the writes of clients to these slots back until Release. Commands that have begun may still write, until the

@@ -175,6 +175,24 @@ TEST_F(RowCheckTest, AnExpiryRowSaysOneRowOnlyOfAValueThatIsOne) {
   EXPECT_EQ(Salvaged(), 1u);
 }
 
+// A node of a cluster hides the keys of these slots. Without the row they would appear after a salvage.
+TEST_F(RowCheckTest, ASalvageKeepsTheListOfUnservedSlots) {
+  const std::string list = std::string(40, 'a') + " 5-7\n";
+  Put(Space::kMeta, kUnservedRow, list);
+  PutString("k");
+  PutCount(1);
+  Check();
+  EXPECT_EQ(Salvaged(), 1u);
+  const auto database = OfflineDatabase::Open(folder_ + "/to");
+  ASSERT_TRUE(database.ok());
+  std::string found;
+  OfflineRows rows(**database, Space::kMeta, [](Space, std::string_view, std::string_view, std::string_view) {});
+  for (; rows.Valid(); rows.Next()) {
+    if (rows.row() == kUnservedRow) found = rows.value();
+  }
+  EXPECT_EQ(found, list);
+}
+
 TEST_F(RowCheckTest, ScoreRowsMatchTheMembers) {
   std::string record;
   AppendRecordHeader(record, {.type = Type::kZset, .encoding = Encoding::kSpread});

@@ -195,6 +195,21 @@ TEST(BusProtocol, AManualFailoverWaitsForTheOffset) {
   EXPECT_EQ(cluster->pause_until_ms(0), 0);
 }
 
+// A master that cannot read the end of its log for a moment knows only an old offset. A replica that had everything up
+// to that offset would be elected without the last writes.
+TEST(BusProtocol, AManualFailoverWaitsForAnExactOffset) {
+  const auto cluster = MakeCluster(1, 42);
+  cluster->SetOffset(0, 400, false);
+  cluster->SetOffset(3, 400);
+  cluster->Failover(3, BusProtocol::FailoverKind::kNormal);
+  cluster->Run(1000);
+  cluster->SetOffset(0, 500);
+  cluster->Run(1000);
+  EXPECT_TRUE(cluster->topology(3).myself().is_replica());
+  cluster->SetOffset(3, 500);
+  EXPECT_TRUE(cluster->RunUntil(3000, [&] { return cluster->AllSee(0, 3); }));
+}
+
 // Nodes that heard of the old master's new role before the new master's claim found the slots without an owner, and
 // refused commands until the claim came. (The old master may still go down for a moment, by a message that the new one
 // sent before its election and that arrives after it on another link.)

@@ -38,7 +38,10 @@ class SimulatedCluster {
   ClusterState state(int i) { return At(i).protocol.state(); }
   BusProtocol& protocol(int i) { return At(i).protocol; }
   BusSettings& settings(int i) { return At(i).settings; }
-  void SetOffset(int i, uint64_t offset) { At(i).self.offset = offset; }
+  void SetOffset(int i, uint64_t offset, bool is_exact = true) {
+    At(i).self.offset = offset;
+    At(i).self.is_offset_exact = is_exact;
+  }
   int64_t now_ms() const { return now_ms_; }
   int64_t pause_until_ms(int i) { return At(i).pause_until_ms; }
   const std::vector<int>& lost_slots(int i) { return At(i).lost_slots; }

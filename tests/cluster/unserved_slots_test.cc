@@ -2,16 +2,20 @@
 #include "cluster/unserved_slots.h"
 
 #include <gtest/gtest.h>
+#include <rocksdb/listener.h>
 
 #include <atomic>
+#include <fstream>
 #include <future>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/hash.h"
 #include "client/client_registry.h"
 #include "client/notifier.h"
 #include "storage/store_fixture.h"
+#include "storage/stripes.h"
 
 namespace cairn {
 namespace {
@@ -94,6 +98,91 @@ TEST_F(UnservedSlotsTest, OneOfSeveralNamesDeletesTheKeys) {
   ended.get_future().wait();
   EXPECT_EQ(Count(), 0);
   EXPECT_FALSE(store().staging().hidden_slots().any());
+}
+
+// A promotion deletes what the former master had not deleted. The keys of an import that begins at that moment stay.
+TEST_F(UnservedSlotsTest, AnImportThatBeginsDuringAPromotionIsNotDeleted) {
+  UnservedSlots unserved(
+      store(), notifier_,
+      {.is_served = [](int) { return false; }, .is_master = [] { return true; }, .settle = [] { return Ok(); }});
+  SlotSet left;
+  left.Add(KeySlot("left"));
+  SlotSet imported;
+  imported.Add(KeySlot("imported"));
+  PutKey("left");
+  PutKey("imported");
+  ASSERT_TRUE(unserved.Hide("left", left, false).ok());
+  const std::vector<std::string> names = unserved.Names();
+  ASSERT_TRUE(unserved.Hide("import", imported, false).ok());
+  unserved.DropEach(names);
+  std::promise<void> ended;
+  unserved.Drop("left", [&] { ended.set_value(); });
+  unserved.Start();
+  ended.get_future().wait();
+  EXPECT_FALSE(unserved.Hides(KeySlot("left")));
+  EXPECT_TRUE(unserved.Hides(KeySlot("imported")));
+  EXPECT_EQ(Count(), 1);
+}
+
+// A move that fails because its note cannot be written may begin again. Its first name must not keep the keys.
+TEST_F(UnservedSlotsTest, ANameThatCannotBeNotedHidesNothing) {
+  UnservedSlots unserved(
+      store(), notifier_,
+      {.is_served = [](int) { return false; }, .is_master = [] { return true; }, .settle = [] { return Ok(); }});
+  SlotSet slots;
+  slots.Add(KeySlot("key"));
+  PutKey("key");
+  const auto listener = store().recovery().MakeListener();
+  rocksdb::Status error = rocksdb::Status::IOError("the disk is full");
+  listener->OnBackgroundError(rocksdb::BackgroundErrorReason::kWriteCallback, &error);
+  EXPECT_FALSE(unserved.Hide("first", slots, false).ok());
+  listener->OnErrorRecoveryEnd({});
+  EXPECT_FALSE(unserved.Hides(KeySlot("key")));
+  EXPECT_FALSE(store().staging().hidden_slots().any());
+
+  ASSERT_TRUE(unserved.Hide("second", slots, false).ok());
+  std::promise<void> ended;
+  unserved.Drop("second", [&] { ended.set_value(); });
+  unserved.Start();
+  ended.get_future().wait();
+  EXPECT_EQ(Count(), 0);
+}
+
+// As at a start, nodes.conf decides which of them the node serves.
+TEST_F(UnservedSlotsTest, AProgramWithoutAServerReadsThem) {
+  UnservedSlots unserved(
+      store(), notifier_,
+      {.is_served = [](int) { return false; }, .is_master = [] { return true; }, .settle = [] { return Ok(); }});
+  const std::string path = dir() + "/nodes.conf";
+  std::ofstream(path) << std::string(40, '1') << " 127.0.0.1:7000@17000 myself,master - 0 0 1 connected 0-99\n"
+                      << "vars currentEpoch 1 lastVoteEpoch 0\n";
+  EXPECT_TRUE(ReadUnservedSlots(store(), path)->empty());
+  SlotSet slots;
+  for (const int slot : {50, 99, 100, 200}) slots.Add(slot);
+  ASSERT_TRUE(unserved.Hide(std::string(40, 'a'), slots, false).ok());
+  const auto found = ReadUnservedSlots(store(), path);
+  ASSERT_TRUE(found.ok()) << found.status().text();
+  EXPECT_EQ(found->Ranges(), (std::vector<SlotRange>{{100, 100}, {200, 200}}));
+  EXPECT_TRUE(ReadUnservedSlots(store(), dir() + "/missing.conf")->empty());
+}
+
+// The warm-up of the key cache may have read a row before its deletion. It must not insert the row afterwards, so the
+// stripe's version changes as in a commit.
+TEST_F(UnservedSlotsTest, ADeletionChangesTheVersionsOfTheStripes) {
+  UnservedSlots unserved(
+      store(), notifier_,
+      {.is_served = [](int) { return false; }, .is_master = [] { return true; }, .settle = [] { return Ok(); }});
+  SlotSet slots;
+  slots.Add(KeySlot("key"));
+  PutKey("key");
+  ASSERT_TRUE(unserved.Hide("move", slots, false).ok());
+  const uint64_t before = store().stripes().Version(StripeOf("key"));
+  ASSERT_TRUE(*unserved.DropNow(slots));
+  const uint64_t after = store().stripes().Version(StripeOf("key"));
+  EXPECT_GT(after, before);
+  EXPECT_FALSE(Stripes::IsCommitting(after));
+  PutKey("key");  // the stripe is not locked any more
+  EXPECT_EQ(Count(), 1);
 }
 
 }  // namespace

@@ -235,11 +235,15 @@ def test_a_slash_at_the_end_of_the_target_and_the_owner_of_an_empty_one(tmp_path
         owner = (os.getuid(), os.getgid()) if os.getuid() else (12345, 23456)
         os.chown(owned, *owner)
         assert restore(backups, f"{owned}/").returncode == 0
+        os.chown(backups, *owner)
+        assert restore(backups, tmp_path / "missing").returncode == 0
     finally:
         os.umask(old_mask)
     assert {path.stat().st_mode & 0o7777 for path in (tmp_path / "new").iterdir() if path.is_file()} <= {0o640, 0o600}
     assert owned.stat().st_mode & 0o7777 == 0o711
     assert {(path.stat().st_uid, path.stat().st_gid) for path in [owned, *owned.rglob("*")]} == {owner}
+    missing = tmp_path / "missing"  # root gives it the owner of the backups
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in [missing, *missing.rglob("*")]} == {owner}
 
 
 def test_a_directory_that_is_missing_is_no_list(tmp_path):

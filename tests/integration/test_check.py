@@ -242,6 +242,15 @@ def test_a_server_that_does_not_open_names_cairn_check(data):
     assert "cairn-check" in pathlib.Path(server.log_path).read_text()
 
 
+def test_salvage_keeps_the_owner(data):
+    """Else the server's user could not open what root has salvaged."""
+    owner = (os.getuid(), os.getgid()) if os.getuid() else (12345, 23456)
+    os.chown(data, *owner)
+    target = data.with_name("salvaged")
+    assert check(f"--salvage={target}", data).returncode == 0
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in [target, *target.rglob("*")]} == {owner}
+
+
 def test_salvage_touches_no_folder_that_it_did_not_make(data):
     inside = check(f"--salvage={data / 'inside'}", data)
     assert inside.returncode == 2 and "which is not changed" in inside.stderr

@@ -136,6 +136,42 @@ def test_transactions_stay_in_one_slot(nodes):
     first.flushall()
 
 
+def test_a_transaction_that_holds_keys_sets_directives_of_the_cluster(nodes):
+    """CONFIG SET does not wait for the holders of keys, of which EXEC is one. Redirections follow it."""
+    first = clients(nodes)[0]
+
+    def await_redirection(host):
+        wait_until(lambda: error(first, "GET", "foo") == f"MOVED 12182 {host}:{nodes[2].port}", "the redirection")
+
+    for name, value in (("cluster-require-full-coverage", "no"), ("cluster-announce-hostname", "host.example"),
+                        ("cluster-preferred-endpoint-type", "hostname")):
+        assert first.pipeline().set(key_of(0), 1).config_set(name, value).execute() == [True, True]
+    await_redirection("?")
+    with first.pipeline() as watching:
+        watching.watch(key_of(0))
+        watching.multi()
+        assert watching.config_set("cluster-preferred-endpoint-type", "ip").execute() == [True]
+    await_redirection("127.0.0.1")
+    first.config_set("cluster-announce-hostname", "")
+    first.config_set("cluster-require-full-coverage", "yes")
+    first.flushall()
+
+
+def test_config_set_waits_for_no_transaction_that_waits_for_it(nodes):
+    """One client sets a directive of the cluster, another holds a key and waits for its turn of CONFIG SET."""
+    def set_names():
+        for i in range(30):
+            assert nodes[0].client().config_set("cluster-announce-human-nodename", f"name{i}")
+    naming = threading.Thread(target=set_names)
+    naming.start()
+    first = clients(nodes)[0]
+    for i in range(30):
+        assert first.pipeline().set(key_of(0), i).config_set("slowlog-max-len", i + 1).execute() == [True, True]
+    naming.join()
+    first.config_set("cluster-announce-human-nodename", "")
+    first.flushall()
+
+
 def test_scripts_use_the_keys_of_their_slot(nodes):
     """A key of another node is an error. Without a first line of flags, keys of several slots of this node are not."""
     first = clients(nodes)[0]

@@ -8,8 +8,8 @@ import socket
 
 import pytest
 import redis
-from cluster_nodes import (TIMEOUT_MS, address, await_ok, call, cluster, flags_of, info, logs, make_cluster, node_id,
-                           nodes_of, redis_cli, start_node)
+from cluster_nodes import (TIMEOUT_MS, address, await_ok, call, cluster, flags_of, give_slots_away, info, logs,
+                           make_cluster, node_id, nodes_of, redis_cli, start_node)
 from harness import Server
 from redis.cluster import ClusterNode, RedisCluster
 from waiting import assert_stays, wait_until
@@ -321,6 +321,21 @@ def test_an_address_that_the_bus_cannot_send_is_refused():
         call(servers[0], "CONFIG", "SET", "cluster-announce-ip", "127.0.0.1")
         servers[0].restart()
         await_ok(servers)
+
+
+def test_a_node_deletes_keys_that_a_kill_left_in_slots_of_others():
+    """A node writes nodes.conf before it notes which slots it has lost. A kill -9 in between leaves the keys there."""
+    with contextlib.ExitStack() as stack:
+        server = start_node(stack)
+        call(server, "CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        wait_until(lambda: info(server)["cluster_state"] == "ok", "the node to serve")
+        call(server, "MSET", "{hello}a", 1, "{hello}b", 2)
+        call(server, "SET", "foo", 3)
+        give_slots_away(server, 866, 866)
+        wait_until(lambda: call(server, "DBSIZE") == 1, "the keys to be deleted", server)
+        assert call(server, "KEYS", "*") == ["foo"]
+        server.restart("kill9")
+        assert call(server, "DBSIZE") == 1
 
 
 def test_a_master_that_gives_its_last_slot_away_becomes_a_replica():

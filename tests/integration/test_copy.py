@@ -155,6 +155,24 @@ def test_ardb_is_read_with_its_times_to_live():
         assert client.pttl("zset") == -1 and client.dbsize() == 2
 
 
+# A document and a stream that are deleted while they are copied.
+DELETED = {
+    "SCAN 0 COUNT 100": page("0", "doc", "stream", "kept"),
+    "TYPE doc": "+ReJSON-RL\r\n", "PTTL doc": ":-1\r\n", "JSON.GET doc": "$-1\r\n",
+    "TYPE stream": "+stream\r\n", "PTTL stream": ":-2\r\n",
+    "XRANGE stream - + COUNT 1000": array(array(bulk("1-1"), array(bulk("f"), bulk("v")))),
+    "XRANGE stream (1-1 + COUNT 1000": array(),
+    "XINFO GROUPS stream": "-ERR no such key\r\n", "XINFO STREAM stream": "-ERR no such key\r\n",
+    "TYPE kept": "+string\r\n", "PTTL kept": ":-1\r\n", "GET kept": bulk("value"),
+}
+
+
+def test_keys_that_are_deleted_meanwhile_do_not_end_the_copy():
+    with FakeSource(DELETED) as source, Server() as target:
+        assert "1 keys copied, 1 of them" in copy(source.port, target)
+        assert target.client().keys() == [b"kept"] and target.client().get("kept") == b"value"
+
+
 def test_unknown_types_are_named_and_broken_replies_end_the_copy():
     odd = {"SCAN 0 COUNT 100": page("0", "odd"), "TYPE odd": "+sortedint\r\n", "PTTL odd": ":-1\r\n"}
     with FakeSource(odd) as source, Server() as target:

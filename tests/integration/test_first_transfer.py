@@ -5,6 +5,7 @@ import time
 
 import pytest
 from pairs import assert_same, follow, replication, start, wait_for_link
+from raw_client import RawClient
 from waiting import assert_stays, wait_until
 
 pytestmark = pytest.mark.slow
@@ -56,6 +57,23 @@ def test_a_replica_begins_alone_after_the_delay():
         primary.client().config_set("repl-diskless-sync-delay", 0)
         wait_for_link(second)
         assert_same(primary, first, second, third)
+
+
+def first_byte_of_a_file(server):
+    """The first byte that an old replica gets; empty if the server closes the connection."""
+    with RawClient(server.port) as client:
+        client.send("SYNC")
+        return client.stream.read(1)
+
+
+def test_a_nearly_full_disk_refuses_the_file_of_a_first_transfer():
+    """The file of a transfer that is not diskless takes no part of min-free-disk, as the file of a BGSAVE does not."""
+    with start("cairn") as primary:
+        primary.client().set("a", "b")
+        assert first_byte_of_a_file(primary) == b"$"
+        primary.client().config_set("min-free-disk", "1000000gb")
+        wait_until(lambda: first_byte_of_a_file(primary) == b"", "the refusal", primary)
+        assert list((primary.data_dir / "sync-sent").glob("*.rdb*")) == []
 
 
 def test_a_replica_that_disconnects_while_it_waits():

@@ -5,12 +5,13 @@ import contextlib
 import os
 import random
 import signal
+import subprocess
 import threading
 
 import pytest
 import redis
 from cluster_nodes import address, await_ok, call, cluster, flags_of, node_id, nodes_of, redis_cli
-from harness import by_size
+from harness import by_size, tool_path
 from redis.cluster import ClusterNode, RedisCluster
 from slot_moves import await_end, begin, contents, fill, migrations, move, state
 from waiting import wait_until
@@ -261,6 +262,23 @@ def test_imported_keys_are_invisible_until_the_end():
         await_end(first, name)
         assert seen <= {own.encode()}
         assert len(names(second)) == 20001
+
+
+@pytest.mark.slow
+def test_an_export_leaves_out_hidden_keys(tmp_path):
+    """cairn-export of a target that was killed during an import has the keys that its clients find after a restart."""
+    with pair() as nodes:
+        first, second, _ = nodes
+        many(reader(first))
+        reader(second).set(second_key(nodes, 1), 1)
+        name = begin(first, second, SLOT, SLOT)
+        wait_until(lambda: reader(second).dbsize() > 1 or state(first, name) == "success", "keys", pause_s=0.0005)
+        second.kill9()
+        exported = subprocess.run([tool_path("cairn-export"), "--dir", second.data_dir, tmp_path / "dump.rdb"],
+                                  capture_output=True, text=True, check=True)
+        second.start()
+        await_ok(nodes)
+        assert exported.stdout.startswith(f"{len(names(second))} keys exported"), exported.stdout
 
 
 @pytest.mark.slow
