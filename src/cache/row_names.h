@@ -28,6 +28,8 @@ class RowNames {
   // The memory that a name of this size takes, in bytes.
   static size_t MemoryOf(size_t size) { return size + sizeof(Place); }
   size_t memory() const { return bytes_.size() + places_.size() * sizeof(Place); }
+  // The same with the space for further names.
+  size_t allocated() const { return bytes_.capacity() + places_.capacity() * sizeof(Place); }
   void Sort() {
     std::sort(places_.begin(), places_.end(), [this](Place a, Place b) { return NameAt(a) < NameAt(b); });
   }

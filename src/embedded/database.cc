@@ -25,6 +25,7 @@ constexpr int kDb = 0;
 constexpr uint64_t kLeastMemoryBytes = 16ull << 20;
 constexpr uint64_t kMostTextBytes = (uint64_t{1} << 31) - 1;  // two of them fit in a row of RocksDB
 constexpr size_t kKeysPerStep = 256;
+constexpr size_t kBytesPerStep = 4 << 20;  // of values; the last one may exceed it
 
 EmbeddedError ToError(const Status& status) {
   using Kind = EmbeddedError::Code;
@@ -116,15 +117,17 @@ class EmbeddedDatabase::State {
     return found;
   }
 
-  // Reads up to kKeysPerStep strings from `position` on, which it moves.
+  // Reads up to kKeysPerStep strings, or kBytesPerStep bytes of them, from `position` on, which it moves.
   Status ReadStep(Transaction& txn, uint64_t& position, std::vector<std::pair<std::string, std::string>>& step) {
     txn.BeginCommand(Lane::kSlow, WallMs(), false);
     Keyspace keys = Keyspace::ById(txn, txn.databases().keyspace(kDb), limits);
     Status failed;
+    size_t bytes = 0;
     position = TRY(keys.Scan(position, [&](std::string_view name, const Record& record) {
       if (record.header.type != Type::kString) return true;
       failed = AddTo(step, keys, name, record);
-      return failed.ok() && step.size() < kKeysPerStep;
+      if (failed.ok()) bytes += step.back().second.size();
+      return failed.ok() && step.size() < kKeysPerStep && bytes < kBytesPerStep;
     }));
     TRY(std::move(failed));
     return txn.FinishCommand();

@@ -22,6 +22,12 @@ MemoryDatabaseSaves::Version MemoryDatabaseSaves::Present() const {
 int64_t MemoryDatabaseSaves::IntervalMs() const { return config_.settings().memory_databases_save_s * 1000; }
 
 Status MemoryDatabaseSaves::Load() {
+  TRY(LoadFile());
+  is_loaded_ = true;
+  return Ok();
+}
+
+Status MemoryDatabaseSaves::LoadFile() {
   saves_.DeleteUnfinished();
   const std::string path = saves_.Path();
   if (store_.engines().memory() == nullptr || !std::filesystem::exists(path)) return Ok();
@@ -51,6 +57,7 @@ Status MemoryDatabaseSaves::Load() {
 }
 
 void MemoryDatabaseSaves::Watch() {
+  if (!is_loaded_) return;
   const int64_t interval_ms = IntervalMs();
   const int64_t now_ms = MonotonicMs();
   if (interval_ms == 0 || store_.engines().memory() == nullptr || now_ms - looked_ms_ < interval_ms) return;
@@ -61,7 +68,7 @@ void MemoryDatabaseSaves::Watch() {
 }
 
 void MemoryDatabaseSaves::SaveAtEnd() {
-  if (IntervalMs() == 0 || store_.engines().memory() == nullptr) return;
+  if (!is_loaded_ || IntervalMs() == 0 || store_.engines().memory() == nullptr) return;
   if (Present() == saved_ && saves_.state().last_ok && !saves_.in_background()) return;
   static_cast<void>(saves_.SaveAtEnd().ok());  // the log has the outcome
 }

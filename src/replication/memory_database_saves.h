@@ -5,7 +5,8 @@
 // many seconds if these databases have changed, and the server writes it when it stops. A start loads it.
 //
 // A crash loses the changes since the last file. The file holds one moment of all these databases. The keys of a
-// database that is no longer in memory are skipped at the start, with a warning: its data is on the disk.
+// database that is no longer in memory are skipped at the start, with a warning: its data is on the disk. If the load
+// fails, the file is never written: it has keys that this server lacks.
 //
 // Thread: Load, SaveAtEnd and Stop belong to the start and the end of the server, Watch to "cron". The file is written
 // by a thread of its own (replication/rdb_saves.h).
@@ -43,14 +44,16 @@ class MemoryDatabaseSaves {
     bool operator==(const Version&) const = default;
   };
 
+  Status LoadFile();
   Version Present() const;
   int64_t IntervalMs() const;
 
   Store& store_;
   Config& config_;
   RdbSaves saves_;
-  int64_t looked_ms_ = 0;  // the last time that Watch looked for changes
-  Version saved_;          // at the start of the last save
+  bool is_loaded_ = false;  // Load has succeeded
+  int64_t looked_ms_ = 0;   // the last time that Watch looked for changes
+  Version saved_;           // at the start of the last save
 };
 
 }  // namespace cairn

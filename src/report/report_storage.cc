@@ -123,7 +123,7 @@ void WriteCairn(const ReportParts& parts, SectionWriter& text) {
   share("budget_block_cache_bytes", "block_cache", budget.block_cache);
   share("budget_memtable_bytes", "memtables", budget.memtables);
   share("budget_rank_index_bytes", "rank_indexes", budget.rank_indexes);
-  used("used_key_cache_bytes", "key_cache", store.cache().usage());
+  used("used_key_cache_bytes", "key_cache", store.cache().usage() + parts.cache_warmup.progress().bytes);
   used("used_block_cache_bytes", "block_cache", store.engine().BlockCacheBytes());
   used("used_memtable_bytes", "memtables", store.engine().MemtableBytes());
   used("used_rank_index_bytes", "rank_indexes", store.rank_indexes().bytes());

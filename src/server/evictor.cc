@@ -34,6 +34,8 @@ EvictionPolicy Evictor::Policy() const {
   return policy;
 }
 
+bool Evictor::IsPaused() const { return conditions_.Has(kPausesExpiry); }
+
 uint64_t Evictor::KeysOf(int db) const {
   const Database& database = store_.databases()[db];
   const bool is_one = (ModeOfKeyspace(database.keyspace) == StorageMode::kMemory) == in_memory_;
@@ -55,12 +57,14 @@ int Evictor::ChooseDatabase() {
 Result<uint64_t> Evictor::EvictSome(bool hurries) {
   const int first = ChooseDatabase();
   EvictionPolicy policy = Policy();
+  if (!policy.evicts()) return uint64_t{0};
+  const auto may_evict = [this] { return !conditions_.Has(kKeepsExpired | kPausesExpiry); };
   if (hurries) policy.samples = std::min(policy.samples, kSamplesInHurry);
   for (int i = 0; i < store_.databases().size(); ++i) {
     const int db = (first + i) % store_.databases().size();
     if (KeysOf(db) == 0) continue;
-    const uint64_t freed =
-        TRY(EvictKeys(*txn_, db, config_.limits(), policy, random_, hurries ? kKeysPerCommitInHurry : kKeysPerCommit));
+    const uint64_t freed = TRY(EvictKeys(*txn_, db, config_.limits(), policy, random_,
+                                         hurries ? kKeysPerCommitInHurry : kKeysPerCommit, may_evict));
     notifier_.Deliver(*txn_);
     if (freed > 0) return freed;
   }

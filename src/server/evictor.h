@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Evictor: evicts keys of the databases in memory, or of those on disk, as `maxmemory-policy` says.
+// Evictor: evicts keys of the databases in memory, or of those on disk, as `maxmemory-policy` says. It evicts nothing
+// during CLIENT PAUSE, FAILOVER and other pauses that stop expiry, as in Redis.
 //
-// Thread: the owner's; Policy belongs to any.
+// Thread: the owner's; Policy and IsPaused belong to any.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,11 @@ class Evictor {
 
   // That of the directives; on a replica none, because its primary evicts.
   EvictionPolicy Policy() const;
+  // Whether a pause stops evictions.
+  bool IsPaused() const;
   // Evicts some dozen keys of a database, which is chosen by its number of keys. Returns about how many bytes they
-  // took; 0: no key suits the policy. `hurries`: from fewer samples than maxmemory-samples, which reads less.
+  // took; 0: no key suits the present policy, or evictions are paused. `hurries`: from fewer samples than
+  // maxmemory-samples, which reads less.
   Result<uint64_t> EvictSome(bool hurries);
 
  private:

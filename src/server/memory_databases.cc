@@ -37,11 +37,14 @@ void MemoryDatabases::Watch() {
   thread_.Wake();
 }
 
+bool MemoryDatabases::CanEvict() const {
+  return evictor_.Policy().evicts() && !evictor_.IsPaused() && !store_.lazy_free().is_held();
+}
+
 void MemoryDatabases::MakeRoom() {
-  const EvictionPolicy policy = evictor_.Policy();
   const uint64_t limit = Limit();
   Status status = Compact();
-  while (status.ok() && policy.evicts() && !thread_.is_stopping() && !store_.lazy_free().is_held()) {
+  while (status.ok() && !thread_.is_stopping() && CanEvict()) {
     const uint64_t bytes = store_.engines().MemoryBytes();
     bool found = false;
     if (bytes > limit) status = Evict(bytes - limit + limit / kMargin, found);
@@ -49,7 +52,7 @@ void MemoryDatabases::MakeRoom() {
     if (status.ok()) status = Compact();
   }
   if (!status.ok()) Log(LogSeverity::kWarning, "storage: databases in memory: {}", status.text());
-  const bool must_wait = policy.evicts() && store_.lazy_free().is_held();
+  const bool must_wait = evictor_.Policy().evicts() && !CanEvict();
   conditions_.Set(kFullMemory, store_.engines().MemoryBytes() > (must_wait ? MostBytes(limit) : limit));
 }
 

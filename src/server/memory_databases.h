@@ -6,7 +6,7 @@
 // compacts, and then evicts keys as `maxmemory-policy` says, until enough is free. If that does not help, commands that
 // may grow a database in memory are refused (kFullMemory); at once a quarter above the limit, or at twice the limit
 // with a policy that evicts. While a snapshot is held (BGSAVE, a first transfer) no deletion frees memory, so nothing
-// is evicted.
+// is evicted; nor during CLIENT PAUSE.
 //
 // Thread: Watch belongs to "cron"; the rest to "memory-limit".
 #pragma once
@@ -37,6 +37,7 @@ class MemoryDatabases {
   uint64_t Limit() const;
   // Commands that may grow the databases are refused at once above this.
   uint64_t MostBytes(uint64_t limit) const;
+  bool CanEvict() const;  // now
   void MakeRoom();
   // Drops dead rows, unless none has died since the last call.
   Status Compact();

@@ -102,7 +102,7 @@ Result<uint64_t> SizeLimit::MakeSomeRoom(uint64_t bytes, uint64_t limit) {
 
 void SizeLimit::MakeRoom() {
   int tries = 0;
-  while (!thread_.is_stopping() && tries < kMostTries && evictor_.Policy().evicts()) {
+  while (!thread_.is_stopping() && tries < kMostTries && evictor_.Policy().evicts() && !evictor_.IsPaused()) {
     const uint64_t limit = MaxDataSize(config_.settings());
     const uint64_t bytes = size_.Bytes(store_);
     if (limit == 0 || bytes <= limit - limit / kMargin) break;

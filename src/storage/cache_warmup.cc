@@ -127,6 +127,7 @@ void CacheWarmup::Load() {
     }
   }
   const MutexLock lock(mutex_);
+  progress_.bytes = 0;
   progress_.state = state;
 }
 
@@ -135,6 +136,7 @@ CacheWarmup::State CacheWarmup::LoadRows(const HotRows& rows) {
     const MutexLock lock(mutex_);
     progress_.state = State::kLoading;
     progress_.names = rows.size();
+    progress_.bytes = rows.kept.allocated() + rows.young.allocated();
   }
   const int64_t started_us = MonotonicUs();
   if (!LoadNames(rows.kept, true) || !LoadNames(rows.young, false)) return is_on_ ? State::kLoading : State::kOff;

@@ -41,6 +41,7 @@ class CacheWarmup {
   struct Progress {
     State state = State::kStarting;
     uint64_t names = 0;   // in the file
+    uint64_t bytes = 0;   // of memory that the names take now
     uint64_t looked = 0;  // of them, so far
     uint64_t rows = 0;    // inserted
     int64_t took_ms = 0;  // so far

@@ -32,6 +32,7 @@ constexpr std::string_view kCancelled = "ERR The compaction was cancelled";
 constexpr auto kLookEvery = std::chrono::seconds(1);
 constexpr int64_t kMostWaitUs = 5 * 60 * 1'000'000ll;  // for automatic compactions
 constexpr int64_t kRetryMs = 10 * 60 * 1000;           // after a failure or COMPACT CANCEL
+constexpr int64_t kSizeLimitRetryMs = 10 * 1000;       // after a failure: max-data-size must still be kept
 // The last level is rewritten if at least one in so many rows of elements belongs to no key.
 constexpr uint64_t kRowsPerOrphan = 20;
 // COMPACT collects blob files until at most this share of their bytes is garbage that RocksDB knows of.
@@ -154,12 +155,13 @@ void Compactor::RunThread() {
 
 void Compactor::RunIfDue() {
   const int64_t now_ms = WallMs();
-  if (!store_.recovery().writable() || MonotonicMs() < retry_ms_) return;
+  if (!store_.recovery().writable()) return;
   CompactionReason reason;
   {
     const MutexLock lock(mutex_);
-    const bool is_requested = is_requested_.exchange(false);
-    if (progress_.is_running || (!is_requested && !schedule_.window.Has(LocalMinute(now_ms)))) return;
+    const bool is_requested = is_requested_.exchange(false) && MonotonicMs() >= size_limit_retry_ms_;
+    const bool may_be_due = MonotonicMs() >= retry_ms_ && schedule_.window.Has(LocalMinute(now_ms));
+    if (progress_.is_running || (!is_requested && !may_be_due)) return;
     if (is_requested) {
       reason = CompactionReason::kSizeLimit;
     } else if (!IsDue(schedule_, writes(), now_ms - last_ms_, reason)) {
@@ -175,9 +177,9 @@ void Compactor::RunIfDue() {
   // Garbage of evictions grows as fast as clients write, so this one must get its share of a busy processor.
   if (reason == CompactionReason::kSizeLimit) run();
   else RunAtLowPriority("compaction", run);
-  if (status.ok()) return;
+  if (status.ok() || status.Is(Code::kReply)) return;  // done, or cancelled
   retry_ms_ = MonotonicMs() + kRetryMs;
-  if (status.Is(Code::kReply)) return;  // cancelled
+  size_limit_retry_ms_ = MonotonicMs() + kSizeLimitRetryMs;
   Log(LogSeverity::kWarning, "storage: the scheduled compaction failed and is tried again later: {}", status.text());
 }
 
@@ -204,6 +206,10 @@ Status Compactor::Compact(const CompactionScope& scope) {
 bool Compactor::Cancel() {
   const MutexLock lock(mutex_);
   const bool is_any = progress_.is_running || queued_;
+  if (progress_.is_running && progress_.reason != CompactionReason::kCommand) {
+    retry_ms_ = MonotonicMs() + kRetryMs;
+    if (progress_.reason == CompactionReason::kSizeLimit) size_limit_retry_ms_ = retry_ms_.load();
+  }
   if (progress_.is_running) EndSoon();
   queued_.reset();
   return is_any;

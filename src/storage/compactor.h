@@ -137,8 +137,9 @@ class Compactor {
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<uint64_t> last_sequence_{0};  // RocksDB's number when everything was compacted last
   std::atomic<int64_t> last_ms_{0};
-  std::atomic<bool> is_requested_{false};  // RequestForSizeLimit
-  std::atomic<int64_t> retry_ms_{0};       // monotonic; no scheduled compaction starts before
+  std::atomic<bool> is_requested_{false};        // RequestForSizeLimit
+  std::atomic<int64_t> retry_ms_{0};             // monotonic; no compaction of the schedule starts before
+  std::atomic<int64_t> size_limit_retry_ms_{0};  // the same for the size limit
   mutable Mutex mutex_;
   CondVar wake_;  // the compaction has ended, or the thread has work
   CompactionSchedule schedule_ ABSL_GUARDED_BY(mutex_);

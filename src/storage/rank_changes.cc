@@ -24,13 +24,15 @@ RankIndex* RankChanges::IndexOf(const RowKey& row) {
   return indexes_.Find(row.stripe(), row.space(), CollectionOf(row));
 }
 
-void RankChanges::Apply(RankIndex& index, const RowKey& row, int64_t change) {
+int64_t RankChanges::Apply(RankIndex& index, const RowKey& row, int64_t change) {
+  const auto before = static_cast<int64_t>(index.bytes());
   const std::string_view suffix = row.row().substr(8);
   if (change > 0) {
     index.Add(suffix, static_cast<uint64_t>(change));
   } else {
     index.Remove(suffix, static_cast<uint64_t>(-change));
   }
+  return static_cast<int64_t>(index.bytes()) - before;
 }
 
 void RankChanges::Note(const RowKey& row, int64_t change) {
@@ -41,10 +43,7 @@ void RankChanges::Note(const RowKey& row, int64_t change) {
   } else {
     NoteMadeSince(CollectionOf(row), row.stripe(), rows_.Mark() + 1);  // + 1: the row may be written after this call
   }
-  const size_t bytes = index->bytes();
-  Apply(*index, row, change);
-  const auto grown = static_cast<int64_t>(index->bytes()) - static_cast<int64_t>(bytes);
-  indexes_.Charge(grown, *index, owner_);
+  indexes_.Charge(Apply(*index, row, change), *index, owner_);
 }
 
 void RankChanges::NoteMade(CollectionId id, uint32_t stripe) {
@@ -71,7 +70,7 @@ void RankChanges::RollbackTo(size_t mark, size_t size) {
   });
   while (changes_.size() > size) {
     const Change& last = changes_.back();
-    if (RankIndex* index = IndexOf(last.row)) Apply(*index, last.row, -last.change);
+    if (RankIndex* index = IndexOf(last.row)) indexes_.ChargeUnbounded(Apply(*index, last.row, -last.change));
     changes_.pop_back();
   }
 }

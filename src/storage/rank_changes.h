@@ -62,7 +62,8 @@ class RankChanges {
 
   static CollectionId CollectionOf(const RowKey& row);
   RankIndex* IndexOf(const RowKey& row);
-  static void Apply(RankIndex& index, const RowKey& row, int64_t change);
+  // Returns how many bytes the index has grown.
+  static int64_t Apply(RankIndex& index, const RowKey& row, int64_t change);
   void Note(const RowKey& row, int64_t change);
   void NoteMadeSince(CollectionId id, uint32_t stripe, size_t since);
 

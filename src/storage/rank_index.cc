@@ -253,7 +253,7 @@ bool RankIndexes::MakeRoom(const Transaction* owner) {
 }
 
 void RankIndexes::Charge(int64_t bytes, RankIndex& index, const Transaction* owner) {
-  bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  ChargeUnbounded(bytes);
   if (bytes <= 0 || MakeRoom(owner)) return;
   const auto capacity = static_cast<int64_t>(capacity_.load(std::memory_order_relaxed));
   const int64_t over = bytes_.load(std::memory_order_relaxed) - capacity;

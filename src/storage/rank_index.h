@@ -127,6 +127,8 @@ class RankIndexes {
   // Counts a change in the size of an index. Above the capacity it frees memory: rows and then whole indexes of other,
   // free stripes, at last rows and leaves of `index`. REQUIRES: `owner` holds the stripe of `index`.
   void Charge(int64_t bytes, RankIndex& index, const Transaction* owner);
+  // The same without freeing memory.
+  void ChargeUnbounded(int64_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
 
   size_t bytes() const { return static_cast<size_t>(std::max<int64_t>(bytes_.load(std::memory_order_relaxed), 0)); }
   // Bytes that can be charged before memory must be freed.

@@ -137,7 +137,7 @@ Result<uint64_t> Delete(Keyspace& keyspace, const StripeVersions& versions, cons
 
 // EvictKeys within a transaction that the caller ends on an error.
 Result<uint64_t> Evict(Transaction& txn, int db, const Limits& limits, const EvictionPolicy& policy, Random& random,
-                       size_t most) {
+                       size_t most, absl::FunctionRef<bool()> may_evict) {
   txn.BeginCommand(Lane::kSlow, WallMs(), false);
   txn.replicated_commands().SetApart();
   Keyspace keyspace(txn, db, limits);
@@ -146,6 +146,7 @@ Result<uint64_t> Evict(Transaction& txn, int db, const Limits& limits, const Evi
   std::vector<uint32_t> stripes;
   for (const Candidate& one : chosen) stripes.push_back(StripeOf(one.name));
   TRY(txn.Lock(stripes));
+  if (!may_evict()) chosen.clear();
   uint64_t bytes = 0;
   uint64_t evicted = 0;
   for (Candidate& one : chosen) {
@@ -172,8 +173,8 @@ EvictionPolicy EvictionPolicy::Named(std::string_view name, int samples) {
 }
 
 Result<uint64_t> EvictKeys(Transaction& txn, int db, const Limits& limits, const EvictionPolicy& policy, Random& random,
-                           int most) {
-  Result<uint64_t> bytes = Evict(txn, db, limits, policy, random, static_cast<size_t>(most));
+                           int most, absl::FunctionRef<bool()> may_evict) {
+  Result<uint64_t> bytes = Evict(txn, db, limits, policy, random, static_cast<size_t>(most), may_evict);
   if (!bytes.ok()) {
     txn.AbandonCommand();
     txn.Discard();

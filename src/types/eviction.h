@@ -10,6 +10,8 @@
 // Thread: that of the transaction.
 #pragma once
 
+#include <absl/functional/function_ref.h>
+
 #include <cstdint>
 #include <string_view>
 
@@ -33,8 +35,9 @@ struct EvictionPolicy {
 };
 
 // Deletes up to `most` keys of the database, in commits of their own, and returns about how many bytes they took; 0: no
-// key suits. Emits `evicted`, and replicates a DEL of each.
+// key suits. Emits `evicted`, and replicates a DEL of each. Deletes nothing if `may_evict` returns false, which is
+// called when the keys are locked: the server may have become a replica during the wait for the locks.
 Result<uint64_t> EvictKeys(Transaction& txn, int db, const Limits& limits, const EvictionPolicy& policy, Random& random,
-                           int most);
+                           int most, absl::FunctionRef<bool()> may_evict);
 
 }  // namespace cairn

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "stats/process_memory.h"
 #include "storage/store.h"
 #include "types/hash.h"
 
@@ -151,6 +152,21 @@ TEST_F(EmbeddedDatabaseTest, AWalkSeesTheStateAtItsStart) {
   visited = 0;
   EXPECT_FALSE(database_->ForEach([&](std::string_view, std::string_view) { return ++visited < 10; }));
   EXPECT_EQ(visited, 10);
+}
+
+// A walk reads some values ahead of the visitor. Their number alone does not limit them if they are large.
+TEST_F(EmbeddedDatabaseTest, AWalkReadsFewLargeValuesAhead) {
+  constexpr int kValues = 40;
+  for (int i = 0; i < kValues; ++i) Put(std::to_string(i), std::string(1 << 20, 'x'));
+  const uint64_t before = ProcessMemory::Read().allocated;
+  uint64_t most = 0;
+  int visited = 0;
+  EXPECT_FALSE(database_->ForEach([&](std::string_view, std::string_view) {
+    if (visited++ == 0) most = ProcessMemory::Read().allocated;
+    return true;
+  }));
+  EXPECT_EQ(visited, kValues);
+  EXPECT_LT(most, before + (20 << 20));
 }
 
 TEST_F(EmbeddedDatabaseTest, ThreadsShareIt) {

@@ -232,6 +232,22 @@ def test_a_damaged_save_of_memory_is_not_taken_for_an_empty_one():
         assert "keys of other databases skipped: 1" in server.log_path.read_text()
 
 
+def test_a_failed_start_keeps_the_damaged_save():
+    """The end of the failed start must not save the keys that were loaded before the damage."""
+    with Server(database=MODES, memory_databases_save=3600) as server:
+        server.client(db=1).mset({f"key:{i}": i for i in range(5000)})
+        server.shutdown()
+        path = server.data_dir / "memory-databases.rdb"
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-20])
+        with pytest.raises(RuntimeError, match="memory-databases.rdb.*move the file away"):
+            server.start()
+        assert path.read_bytes() == whole[:-20]
+        path.write_bytes(whole)
+        server.start()
+        assert server.client(db=1).dbsize() == 5000
+
+
 def test_a_mode_changes_while_the_database_is_empty():
     """CONFIG SET adds to what is configured; CONFIG REWRITE is covered by test_config.py."""
     with Server() as server:

@@ -201,6 +201,23 @@ TEST_F(RankIndexesOfStore, BorrowFromTheKeyCache) {
   EXPECT_EQ(store().cache().capacity(), whole);
 }
 
+// Otherwise each command that is dropped would add to the bytes that the indexes seem to use.
+TEST_F(RankIndexesOfStore, ADroppedCommandLeavesTheirBytesAsTheyAre) {
+  constexpr CollectionId kCollection = 7;
+  Begin();
+  const Key key(txn().databases().keyspace(0), "key");
+  Lock(key);
+  RankIndexes& indexes = store().rank_indexes();
+  const RankIndex& index = indexes.Create(key.stripe(), Space::kElements, kCollection, 0);
+  const size_t others = indexes.bytes() - index.bytes();
+  for (uint64_t i = 0; i < 1000; ++i) txn().ranks().RowAdded(MakeElementRow(kCollection, RowOf(i), key.stripe()));
+  EXPECT_EQ(indexes.bytes(), others + index.bytes());
+  txn().AbandonCommand();
+  EXPECT_EQ(index.count(), 0u);
+  EXPECT_EQ(indexes.bytes(), others + index.bytes());
+  txn().Discard();
+}
+
 TEST_F(RankIndexesOfStore, TheKeyCacheShrinksWhileTheProcessIsTooLarge) {
   const size_t whole = store().cache().capacity();
   const uint64_t budget = Budget::Of(64 << 20).total;

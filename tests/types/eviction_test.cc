@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kKeys = 200;
 constexpr int64_t kFarMs = 4'000'000'000'000;
+constexpr auto kMayEvict = [] { return true; };
 
 class EvictionTest : public StoreFixture {
  protected:
@@ -38,7 +39,7 @@ class EvictionTest : public StoreFixture {
 
   // The numbers of the keys that a policy with many samples deletes.
   std::set<int> Evict(std::string_view policy, int most) {
-    const auto bytes = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named(policy, 64), random_, most);
+    const auto bytes = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named(policy, 64), random_, most, kMayEvict);
     EXPECT_TRUE(bytes.ok());
     std::set<int> evicted;
     Begin();
@@ -89,7 +90,7 @@ TEST_F(EvictionTest, AHashWhoseFieldsExpireIsNotVolatile) {
   ASSERT_TRUE(hash.Save().ok());
   Finish();
   Commit();
-  const auto bytes = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named("volatile-ttl", 5), random_, 10);
+  const auto bytes = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named("volatile-ttl", 5), random_, 10, kMayEvict);
   ASSERT_TRUE(bytes.ok());
   EXPECT_EQ(*bytes, 0u);
   EXPECT_EQ(store().databases()[0].keys, 1);
@@ -104,8 +105,21 @@ TEST_F(EvictionTest, VolatileTtlPrefersKeysThatExpireSoon) {
   EXPECT_EQ(store().counters().evicted_keys.load(), evicted.size());
 }
 
+// The server may become a replica while an eviction waits for its keys.
+TEST_F(EvictionTest, DeletesNothingIfItMayNotEvictWhenTheKeysAreLocked) {
+  Fill();
+  int calls = 0;
+  const auto may_evict = [&] { return ++calls == 0; };
+  const auto bytes = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named("allkeys-random", 5), random_, 50, may_evict);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ(*bytes, 0u);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(store().databases()[0].keys, kKeys);
+  EXPECT_FALSE(Evict("allkeys-random", 50).empty());  // the keys are not locked any more
+}
+
 TEST_F(EvictionTest, NothingToEvictIsNoBytes) {
-  const auto none = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named("allkeys-lru", 5), random_, 10);
+  const auto none = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named("allkeys-lru", 5), random_, 10, kMayEvict);
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(*none, 0u);
 }
