@@ -53,6 +53,11 @@ bool HasHddFamilies(const rocksdb::DBOptions& options, const std::string& dir) {
 }
 
 Status CannotOpen(const std::string& dir, std::string_view why) {
+  // RocksDB's words for a LOCK file that another process has locked, or this one.
+  for (const char* text : {"While lock file", "lock hold by current process"}) {
+    if (why.find(text) == why.npos) continue;
+    return Status::Io("cannot open the data in " + dir + ": a server has it open (its LOCK file is locked)");
+  }
   return Status::Io("cannot open the data in " + dir + ": " + std::string(why) +
                     "; cairn-check tells what is damaged and salvages the rest");
 }

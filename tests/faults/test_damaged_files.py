@@ -101,6 +101,16 @@ def test_a_start_refuses_and_the_rest_is_salvaged(data, what):
         assert server.client().dbsize() >= least, done.stdout
 
 
+def test_a_second_server_on_the_directory_says_that_the_first_has_it(data):
+    with Server(data_dir=data) as first:
+        second = Server(data_dir=data, start=False)
+        with pytest.raises(RuntimeError, match="a server has it open") as refusal:
+            second.start()
+        assert "damaged" not in str(refusal.value)
+        assert first.client().dbsize() > KEYS
+        second.close()
+
+
 # The rest of the log is lost for the server; before, only cairn-check said so.
 def test_a_log_that_is_damaged_in_the_middle_is_named_in_a_warning(data):
     log = largest(data, "*.log")
