@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/log.h"
 
-#include <errno.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <string.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -22,7 +22,7 @@ namespace {
 class LogFile : public spdlog::sinks::sink {
  public:
   explicit LogFile(const std::string& path) : path_(std::filesystem::absolute(path)), file_(Open()) {
-    if (file_ == nullptr) spdlog::throw_spdlog_ex(path + ": " + strerror(errno));
+    if (file_ == nullptr) spdlog::throw_spdlog_ex(path + ": " + std::strerror(errno));
   }
 
   void log(const spdlog::details::log_msg& message) override {

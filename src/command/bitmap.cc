@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::string_view kBadOffset = "ERR bit offset is not an integer or out of range";
 constexpr std::string_view kBadBit = "ERR bit is not an integer or out of range";
-constexpr uint64_t kBytesPerStep = 512;  // that BITOP combines
 
 // A bit offset within the largest string that proto-max-bulk-len allows.
 uint64_t BitOffset(CommandContext& ctx, Args& args) {
@@ -279,7 +278,7 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
   for (bool first = true; args.More(); first = false) {
     const Key source = keys.Name(args.Bytes());
     const KeyEntry entry = TRY(keys.FindTyped(source, Type::kString));
-    TRY(ctx.txn().command().Spend(std::max<uint64_t>(result.size(), TRY(TextSize(entry))) / kBytesPerStep));
+    TRY(ctx.txn().command().Spend(std::max<uint64_t>(result.size(), TRY(TextSize(entry))) / kTextBytesPerStep));
     const StringText text = TRY(ReadText(keys, source, entry));
     if (first) {
       result = text.view();

@@ -110,8 +110,8 @@ std::optional<double> ReadScore(const std::string& text) {
   return score;
 }
 
-// Limits the bytes of the values that a command keeps in memory at once. A fragmented string may be large although no
-// client sent that many bytes, and each element may name it.
+// Limits the bytes of the values that a command keeps in memory at once. One SETBIT makes a string of 512 MB, and the
+// pattern can name that string for each element.
 class KeptBytes {
  public:
   explicit KeptBytes(const Limits& limits)

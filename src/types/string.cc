@@ -16,7 +16,6 @@ namespace {
 constexpr std::string_view kNotAnInteger = "ERR value is not an integer or out of range";
 constexpr size_t kEmbeddedBytes = 44;  // the maximum of Redis's embstr
 constexpr size_t kIntegerDigits = 20;  // of int64, with the sign
-constexpr uint64_t kBytesPerStep = 512;
 
 // Encodes a varint without an allocation.
 class VarintBytes {
@@ -89,7 +88,7 @@ Result<StringText> ReadNumberText(Keyspace& keys, const Key& key, const KeyEntry
 
 Status SpendOnText(Keyspace& keys, const KeyEntry& entry, uint64_t size) {
   const bool charges_itself = entry.exists() && entry.encoding() == Encoding::kSpread;
-  return charges_itself ? Ok() : keys.txn().command().Spend(size / kBytesPerStep);
+  return charges_itself ? Ok() : keys.txn().command().Spend(size / kTextBytesPerStep);
 }
 
 Result<uint64_t> TextSize(const KeyEntry& entry) {

@@ -60,6 +60,9 @@ Result<StringText> ReadPart(Keyspace& keys, const Key& key, const KeyEntry& entr
 // which no parser accepts.
 Result<StringText> ReadNumberText(Keyspace& keys, const Key& key, const KeyEntry& entry);
 
+// The bytes of a text that a pass reads in one step of the work budget.
+inline constexpr uint64_t kTextBytesPerStep = 512;
+
 // Charges the work budget for a pass over `size` bytes of the text, before they are read. Reads of fragments charge it
 // themselves. REQUIRES: the entry is a string or missing.
 Status SpendOnText(Keyspace& keys, const KeyEntry& entry, uint64_t size);

@@ -20,6 +20,9 @@
 namespace cairn {
 namespace {
 
+const UnservedSlots::Host kMasterWithoutSlots = {
+    .is_served = [](int) { return false; }, .is_master = [] { return true; }, .settle = [] { return Ok(); }};
+
 class UnservedSlotsTest : public StoreFixture {
  protected:
   void PutKey(const std::string& name) {
@@ -83,9 +86,7 @@ TEST_F(UnservedSlotsTest, ADeletionThatIsLateLeavesTheNextImportAlone) {
 
 // After a restart the slots of all attempts are deleted, whichever of them names a slot.
 TEST_F(UnservedSlotsTest, OneOfSeveralNamesDeletesTheKeys) {
-  UnservedSlots unserved(
-      store(), notifier_,
-      {.is_served = [](int) { return false; }, .is_master = [] { return true; }, .settle = [] { return Ok(); }});
+  UnservedSlots unserved(store(), notifier_, kMasterWithoutSlots);
   SlotSet slots;
   slots.Add(KeySlot("key"));
   PutKey("key");
@@ -102,9 +103,7 @@ TEST_F(UnservedSlotsTest, OneOfSeveralNamesDeletesTheKeys) {
 
 // A promotion deletes what the former master had not deleted. The keys of an import that begins at that moment stay.
 TEST_F(UnservedSlotsTest, AnImportThatBeginsDuringAPromotionIsNotDeleted) {
-  UnservedSlots unserved(
-      store(), notifier_,
-      {.is_served = [](int) { return false; }, .is_master = [] { return true; }, .settle = [] { return Ok(); }});
+  UnservedSlots unserved(store(), notifier_, kMasterWithoutSlots);
   SlotSet left;
   left.Add(KeySlot("left"));
   SlotSet imported;
@@ -126,9 +125,7 @@ TEST_F(UnservedSlotsTest, AnImportThatBeginsDuringAPromotionIsNotDeleted) {
 
 // A move that fails because its note cannot be written may begin again. Its first name must not keep the keys.
 TEST_F(UnservedSlotsTest, ANameThatCannotBeNotedHidesNothing) {
-  UnservedSlots unserved(
-      store(), notifier_,
-      {.is_served = [](int) { return false; }, .is_master = [] { return true; }, .settle = [] { return Ok(); }});
+  UnservedSlots unserved(store(), notifier_, kMasterWithoutSlots);
   SlotSet slots;
   slots.Add(KeySlot("key"));
   PutKey("key");
@@ -150,9 +147,7 @@ TEST_F(UnservedSlotsTest, ANameThatCannotBeNotedHidesNothing) {
 
 // As at a start, nodes.conf decides which of them the node serves.
 TEST_F(UnservedSlotsTest, AProgramWithoutAServerReadsThem) {
-  UnservedSlots unserved(
-      store(), notifier_,
-      {.is_served = [](int) { return false; }, .is_master = [] { return true; }, .settle = [] { return Ok(); }});
+  UnservedSlots unserved(store(), notifier_, kMasterWithoutSlots);
   const std::string path = dir() + "/nodes.conf";
   std::ofstream(path) << std::string(40, '1') << " 127.0.0.1:7000@17000 myself,master - 0 0 1 connected 0-99\n"
                       << "vars currentEpoch 1 lastVoteEpoch 0\n";
@@ -169,9 +164,7 @@ TEST_F(UnservedSlotsTest, AProgramWithoutAServerReadsThem) {
 // The warm-up of the key cache may have read a row before its deletion. It must not insert the row afterwards, so the
 // stripe's version changes as in a commit.
 TEST_F(UnservedSlotsTest, ADeletionChangesTheVersionsOfTheStripes) {
-  UnservedSlots unserved(
-      store(), notifier_,
-      {.is_served = [](int) { return false; }, .is_master = [] { return true; }, .settle = [] { return Ok(); }});
+  UnservedSlots unserved(store(), notifier_, kMasterWithoutSlots);
   SlotSet slots;
   slots.Add(KeySlot("key"));
   PutKey("key");

@@ -23,9 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "command/dispatch.h"
-#include "server/families.h"
-#include "storage/store_fixture.h"
+#include "command/dispatcher_fixture.h"
 
 namespace cairn {
 namespace {
@@ -120,7 +118,7 @@ std::vector<std::string> ReplyLines(std::string_view reply) {
   return lines;
 }
 
-class CommandFile : public StoreFixture {
+class CommandFile : public DispatcherFixture {
  public:
   explicit CommandFile(Block block) : block_(std::move(block)) {}
 
@@ -148,26 +146,13 @@ class CommandFile : public StoreFixture {
   }
 
   std::vector<std::string> Run(const std::string& command) {
-    const std::vector<std::string> words = SplitWords(command);
-    const std::vector<std::string_view> argv(words.begin(), words.end());
     std::string out;
-    Reply reply(out, 2);
-    CommandWorker worker{txn(), random_, Lane::kSlow, positions_, stripes_};
-    const Outcome outcome = dispatcher_.Execute(worker, session_, argv, reply, false);
-    Commit();
+    const Outcome outcome = Dispatch(session_, SplitWords(command), Lane::kSlow, out);
     if (outcome.verdict == Verdict::kParked) dispatcher_.Forget(session_);
     return outcome.verdict == Verdict::kDone ? ReplyLines(out) : std::vector<std::string>{"(waits)"};
   }
 
   Block block_;
-  CommandTable table_{AllFamilies()};
-  Limits limits_;
-  Waiters waiters_;
-  Dispatcher dispatcher_{table_, limits_, waiters_};
-  Session session_{1};
-  Random random_{1};
-  std::vector<uint32_t> positions_;
-  std::vector<uint32_t> stripes_;
 };
 
 // "a missing field" becomes "AMissingField".

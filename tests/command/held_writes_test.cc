@@ -4,31 +4,22 @@
 // of its stream during the pause, so a write that was admitted before must not run after that.
 #include <gtest/gtest.h>
 
-#include <sstream>
+#include <string>
 
-#include "command/dispatch.h"
-#include "server/families.h"
-#include "storage/store_fixture.h"
+#include "command/dispatcher_fixture.h"
 
 namespace cairn {
 namespace {
 
-class HeldWrites : public StoreFixture {
+class HeldWrites : public DispatcherFixture {
  protected:
   // Executes a request that has passed the check for pauses, and returns its reply, or what becomes of it.
   std::string Execute(const std::string& line, Lane lane, bool rerun = false) {
     return ExecuteFor(session_, line, lane, rerun);
   }
   std::string ExecuteFor(Session& session, const std::string& line, Lane lane, bool rerun) {
-    std::istringstream words(line);
-    std::vector<std::string> owned;
-    for (std::string word; words >> word;) owned.push_back(word);
-    const std::vector<std::string_view> argv(owned.begin(), owned.end());
     std::string out;
-    Reply reply(out, 2);
-    CommandWorker worker{txn(), random_, lane, positions_, stripes_};
-    const Outcome outcome = dispatcher_.Execute(worker, session, argv, reply, rerun);
-    Commit();
+    const Outcome outcome = Dispatch(session, Split(line), lane, out, rerun);
     switch (outcome.verdict) {
       case Verdict::kDone: return out;
       case Verdict::kWouldWait: return "would wait";
@@ -40,15 +31,7 @@ class HeldWrites : public StoreFixture {
 
   void Pause(bool on) { dispatcher_.conditions().Set(kPausesExpiry, on); }
 
-  CommandTable table_{AllFamilies()};
-  Limits limits_;
-  Waiters waiters_;
-  Dispatcher dispatcher_{table_, limits_, waiters_};
-  Session session_{1};
   Session other_{2};
-  Random random_{1};
-  std::vector<uint32_t> positions_;
-  std::vector<uint32_t> stripes_;
 };
 
 TEST_F(HeldWrites, AWriteThatMeetsAPauseHasNoEffectAndRunsLater) {

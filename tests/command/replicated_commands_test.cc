@@ -7,16 +7,14 @@
 #include <algorithm>
 #include <sstream>
 
-#include "command/dispatch.h"
+#include "command/dispatcher_fixture.h"
 #include "encoding/log_entry.h"
-#include "server/families.h"
 #include "storage/log_reader.h"
-#include "storage/store_fixture.h"
 
 namespace cairn {
 namespace {
 
-class ReplicatedCommands : public StoreFixture {
+class ReplicatedCommands : public DispatcherFixture {
  protected:
   void SetUp() override {
     StoreFixture::SetUp();
@@ -25,17 +23,10 @@ class ReplicatedCommands : public StoreFixture {
 
   // Runs a command, words separated by blanks; REQUIRES: it succeeds.
   void Run(const std::string& line) {
-    std::istringstream words(line);
-    std::vector<std::string> owned;
-    for (std::string word; words >> word;) owned.push_back(word);
-    const std::vector<std::string_view> argv(owned.begin(), owned.end());
     std::string out;
-    Reply reply(out, 2);
-    CommandWorker worker{txn(), random_, Lane::kSlow, positions_, stripes_};
-    const Outcome outcome = dispatcher_.Execute(worker, session_, argv, reply, false);
+    const Outcome outcome = Dispatch(session_, Split(line), Lane::kSlow, out);
     EXPECT_FALSE(outcome.failed || outcome.rejected) << line << ": " << out;
     EXPECT_TRUE(outcome.verdict == Verdict::kDone) << line;
-    Commit();
   }
 
   // The replicated commands, with " | " between commands, groups in brackets and times as MS.
@@ -82,15 +73,6 @@ class ReplicatedCommands : public StoreFixture {
     }
     return text;
   }
-
-  CommandTable table_{AllFamilies()};
-  Limits limits_;
-  Waiters waiters_;
-  Dispatcher dispatcher_{table_, limits_, waiters_};
-  Session session_{1};
-  Random random_{1};
-  std::vector<uint32_t> positions_;
-  std::vector<uint32_t> stripes_;
 };
 
 TEST_F(ReplicatedCommands, ACommandThatChangesDataIsReplicatedAsSent) {

@@ -4,13 +4,10 @@
 // lane before it does the work, and has the same reply on the slow lane. Small keys stay on the fast lane.
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "command/dispatch.h"
-#include "server/families.h"
-#include "storage/store_fixture.h"
+#include "command/dispatcher_fixture.h"
 
 namespace cairn {
 namespace {
@@ -18,28 +15,6 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::string_view kWouldWait = "would wait";
-
-Words Split(const std::string& line) {
-  std::istringstream stream(line);
-  Words words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
-// The words of `line`, and behind them `count` times the words of `tail`.
-Words Repeat(const std::string& line, const std::string& tail, size_t count) {
-  Words words = Split(line);
-  const Words repeated = Split(tail);
-  for (size_t i = 0; i < count; ++i) words.insert(words.end(), repeated.begin(), repeated.end());
-  return words;
-}
-
-// The words of `line`, and behind them `count` members with this prefix.
-Words WithMembers(const std::string& line, const std::string& prefix, size_t count) {
-  Words words = Split(line);
-  for (size_t i = 0; i < count; ++i) words.push_back(prefix + std::to_string(i));
-  return words;
-}
 
 // A client whose replies may have this many bytes.
 class SmallRoom : public ReplyRoom {
@@ -51,15 +26,25 @@ class SmallRoom : public ReplyRoom {
   uint64_t bytes_;
 };
 
-class WorkBudget : public StoreFixture {
+class WorkBudget : public DispatcherFixture {
  protected:
+  // The words of `line`, and behind them `count` times the words of `tail`.
+  static Words Repeat(const std::string& line, const std::string& tail, size_t count) {
+    Words words = Split(line);
+    const Words repeated = Split(tail);
+    for (size_t i = 0; i < count; ++i) words.insert(words.end(), repeated.begin(), repeated.end());
+    return words;
+  }
+  // The words of `line`, and behind them `count` members with this prefix.
+  static Words WithMembers(const std::string& line, const std::string& prefix, size_t count) {
+    Words words = Split(line);
+    for (size_t i = 0; i < count; ++i) words.push_back(prefix + std::to_string(i));
+    return words;
+  }
+
   std::string Execute(const Words& words, Lane lane, ReplyRoom* room = nullptr) {
-    const std::vector<std::string_view> argv(words.begin(), words.end());
     std::string out;
-    Reply reply(out, 2, room);
-    CommandWorker worker{txn(), random_, lane, positions_, stripes_};
-    const Outcome outcome = dispatcher_.Execute(worker, session_, argv, reply, false);
-    Commit();
+    const Outcome outcome = Dispatch(session_, words, lane, out, false, room);
     return outcome.verdict == Verdict::kWouldWait ? std::string(kWouldWait) : out;
   }
   std::string Fast(const std::string& line) { return Execute(Split(line), Lane::kFast); }
@@ -77,15 +62,6 @@ class WorkBudget : public StoreFixture {
     for (size_t i = 0; i < times; ++i) EXPECT_EQ("+QUEUED\r\n", Fast(line));
     return Moves({"EXEC"});
   }
-
-  CommandTable table_{AllFamilies()};
-  Limits limits_;
-  Waiters waiters_;
-  Dispatcher dispatcher_{table_, limits_, waiters_};
-  Session session_{1};
-  Random random_{1};
-  std::vector<uint32_t> positions_;
-  std::vector<uint32_t> stripes_;
 };
 
 TEST_F(WorkBudget, MergesOfLargeDigestsMove) {
