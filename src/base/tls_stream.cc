@@ -74,9 +74,7 @@ ssize_t TlsStream::Read(char* into, size_t most) {
     const int size = SSL_read(ssl_, into + got, static_cast<int>(std::min<size_t>(most - got, INT_MAX)));
     if (size <= 0) {
       const ssize_t outcome = Settle(size, true);
-      if (got == 0) return outcome;
-      has_more_ = is_at_end_ || !failure_.empty();  // the next call reports it
-      return static_cast<ssize_t>(got);
+      return got == 0 ? outcome : static_cast<ssize_t>(got);  // the next call reports an end
     }
     got += static_cast<size_t>(size);
     if (!SSL_has_pending(ssl_)) return static_cast<ssize_t>(got);

@@ -34,8 +34,8 @@ class TlsStream {
   ssize_t Write(const char* from, size_t size);
 
   bool in_handshake() const;
-  // Whether Read has left bytes that are buffered here.
-  bool has_more() const { return has_more_; }
+  // Whether the next Read returns bytes that are buffered here, or the end of the stream, or a failure.
+  bool has_more() const { return has_more_ || is_at_end_ || !failure_.empty(); }
   // Whether it waits for a writable socket: for a read, or for a write if there is output (`has_output`).
   bool needs_writable(bool has_output) const { return read_wants_write_ || (has_output && !write_wants_read_); }
   bool read_wants_write() const { return read_wants_write_; }

@@ -2,6 +2,7 @@
 #include "net/connection.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "resp/reply.h"
 
 namespace cairn {
 namespace {
@@ -87,13 +89,14 @@ void Connection::OnReadable(int, short, void* self) {
     connection->WatchRead(false);  // Proceed turns it on again
     return;
   }
-  if (!connection->BeginTls() || !connection->ReadSocket()) return;
+  if (!connection->BeginTls()) return;
+  if (!connection->MustRunBeforeRead() && !connection->ReadSocket()) return;
   if (connection->state_ == State::kReading && !connection->awaits_reader_) {
     connection->RunRequests(false);
   } else {
     connection->ReturnReadBuffer();
     connection->NoteBuffers();
-    connection->WatchRead(true);
+    connection->WatchRead(!connection->is_at_end_);
     connection->events_.WatchWrite(connection->AwaitsWritable());
   }
 }
@@ -154,6 +157,26 @@ bool Connection::BeginTls() {
   return true;
 }
 
+// Whether it will go on to run requests that it has received.
+bool Connection::HasReceivedRequests() const {
+  if (next_ == Next::kPark) return !is_parked_on_client_ && !has_request_;
+  return next_ != Next::kRead && next_ != Next::kClose;
+}
+
+// Whether the last batch left bytes in the parser that must run before the next read.
+bool Connection::MustRunBeforeRead() const {
+  if (awaits_reader_ || parser_.pending_bytes() == 0) return false;
+  return next_ == Next::kRunMore || next_ == Next::kAwaitReader;
+}
+
+// Whether the client has closed its side while a pause holds its request back. Such a connection is not read, because
+// its buffer contains the request's arguments.
+bool Connection::HasLeftPause() const {
+  if (state_ != State::kParked || !has_request_) return false;
+  pollfd socket{fd_, POLLRDHUP, 0};
+  return poll(&socket, 1, 0) > 0;
+}
+
 // Reads the available bytes, at most one buffer. False if the connection was closed.
 bool Connection::ReadSocket() {
   char* const place = MakeRoom();
@@ -169,6 +192,9 @@ bool Connection::ReadSocket() {
     thread_->worker().NoteRead(*client_, static_cast<uint64_t>(size));
     if (!client_->ExceedsQueryLimit(parser_.pending_bytes())) return true;
   } else if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
+    return true;
+  } else if (awaits_reader_) {
+    is_at_end_ = true;  // the next read, after the received requests, finds the end again
     return true;
   }
   Close();
@@ -236,7 +262,7 @@ Connection::Next Connection::RunBatch(Worker& worker, bool slow, bool resume) {
     const RequestParser::Outcome outcome = parser_.Next(limits);
     disk_.requests_ahead -= std::min<size_t>(disk_.requests_ahead, 1);
     if (outcome == RequestParser::Outcome::kError) {
-      out_.bytes().append("-ERR ").append(parser_.error()).append("\r\n");
+      Reply(out_.bytes(), 2).Error("ERR " + parser_.error());
       close_after_reply_ = true;
       return Next::kClose;
     }
@@ -420,8 +446,11 @@ bool Connection::Flush() {
     } else if (errno == EAGAIN) {
       break;
     } else if (errno != EINTR) {
-      Close();
-      return false;
+      if (!HasReceivedRequests()) {
+        Close();
+        return false;
+      }
+      out_.NoteSent(unsent());  // the client is gone; the requests that it sent before still run
     }
   }
   std::string unused = out_.DropSent();
@@ -495,7 +524,7 @@ void Connection::OnTimer(int64_t now_us) {
   NoteBuffers();
   const bool too_idle = (state_ == State::kReading && client_->IsIdleTooLong(now_us)) ||
                         (is_at_rest() && client_->IsLoginOverdue(now_us, in_handshake()));
-  if (too_idle || ExceedsOutputLimit()) Close();
+  if (too_idle || HasLeftPause() || ExceedsOutputLimit()) Close();
 }
 
 }  // namespace cairn

@@ -8,6 +8,10 @@
 //   kSlow        on a slow lane thread, which owns parser, output and client until it posts the connection back
 //   kParked      its request waits for a key, a pause or the qps limit; bytes that arrive are not parsed
 //
+// A client may close its side, or the whole connection, right after its last request: received requests run before the
+// next read, which closes the connection at the end of the stream (MustRunBeforeRead). As in Redis, two kinds of
+// requests are dropped then: one that a pause holds back, and those behind a blocked command.
+//
 // Thread: its I/O thread, except in kSlow.
 #pragma once
 
@@ -107,6 +111,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool BeginTls();
   bool in_handshake() const { return hello_ != nullptr || (tls_ != nullptr && tls_->in_handshake()); }
   bool ReadSocket();
+  bool HasReceivedRequests() const;
+  bool MustRunBeforeRead() const;
+  bool HasLeftPause() const;
   bool AwaitsWritable() const { return tls_ == nullptr ? unsent() > 0 : tls_->needs_writable(unsent() > 0); }
   void RunRequests(bool resume);
   Next RunBatch(Worker& worker, bool slow, bool resume);
@@ -142,6 +149,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   OutputBuffer out_;
   SocketEvents events_;
   bool awaits_reader_ = false;  // runs no request until its client has read some replies
+  bool is_at_end_ = false;      // the stream ended while it awaited its reader
   bool has_request_ = false;    // parser_.argv() must still run
   bool resumes_ = false;        // the parked request must run again
   bool is_parked_on_client_ = false;

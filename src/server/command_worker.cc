@@ -190,6 +190,8 @@ RunResult BaseWorker::Resume(Client& client, std::string& out) {
 
 RunResult BaseWorker::RunRequest(ClientSession& session, std::span<const std::string_view> argv, std::string& out,
                                  bool rerun) {
+  // The reply to CLIENT KILL may be sent already, so a request that was still queued must have no effect.
+  if (session.close.load(std::memory_order_relaxed) == CloseRequest::kNow) return RunResult::kAbort;
   const int64_t started_us = MonotonicUs();
   const size_t start = out.size();
   Reply reply(out, session.protocol, &session);

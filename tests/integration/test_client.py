@@ -2,10 +2,12 @@
 """CLIENT and its subcommands: their replies compared with redis-server, and their effects on connections."""
 
 import re
+import socket
 import time
 
 import pytest
 import redis
+from harness import Server
 from raw_client import RawClient
 from waiting import assert_stays, let_pass, wait_until
 
@@ -258,6 +260,22 @@ def test_a_client_that_kills_itself_gets_the_reply_first(server):
     assert is_closed(client)
 
 
+def test_a_killed_client_changes_nothing_after_the_reply_to_kill():
+    """Its write waits for the only thread of the slow lane when CLIENT KILL replies."""
+    with Server(slow_threads=1) as server:
+        killer, sleeper, victim = (RawClient(server.port) for _ in range(3))
+        victim_id = victim("client", "id")[1]
+        sleeper.send("debug", "sleep", "0.5")
+        wait_until(lambda: "debug" in [entry["cmd"] for entry in client_list(killer)])
+        victim.send("set", "k", "x" * (1 << 20))
+        wait_until(lambda: int(client_list(killer, "id", victim_id)[0]["tot-net-in"]) > 1 << 20)
+        assert killer("client", "kill", "id", victim_id) == (b":", b"1")
+        assert sleeper.read() == (b"+", b"OK")
+        assert killer("keys", "*") == (b"*", [])  # the slow lane runs it after the write
+        for client in (killer, sleeper, victim):
+            client.close()
+
+
 def test_reply_modes(server):
     client = RawClient(server.port)
     client.send("client", "reply", "off")
@@ -310,6 +328,22 @@ def test_pause_blocks_all_commands_that_may_write(server):
     admin("client", "unpause")
     assert [client.read()[0] for client in waiting] == [b"*", b":", b":", b"*", b":"]
     assert b"blocked_clients:0\r" in admin("info", "clients")[1]
+
+
+def test_a_client_that_leaves_during_a_pause_is_closed(server):
+    """Its write is dropped, as in Redis. Otherwise clients that retry would use up maxclients."""
+    admin, gone, half_closed = (RawClient(server.port) for _ in range(3))
+    ids = [client("client", "id")[1] for client in (gone, half_closed)]
+    admin("client", "pause", "60000", "write")
+    for client in (gone, half_closed):
+        client.send("incr", "n")
+    wait_until(lambda: b"blocked_clients:2\r" in admin("info", "clients")[1])
+    gone.close()
+    half_closed.socket.shutdown(socket.SHUT_WR)
+    assert half_closed.stream.read() == b""
+    wait_until(lambda: client_list(admin, "id", *ids) == [])
+    admin("client", "unpause")
+    assert admin("get", "n") == (b"$", b"-1")
 
 
 def test_nothing_expires_during_a_pause(server):

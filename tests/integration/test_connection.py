@@ -43,6 +43,14 @@ def test_hello_changes_the_protocol_of_its_own_reply(server):
     assert client("get", "none") == (b"$", b"-1")
 
 
+@pytest.mark.parametrize("line", [b"", b"\n", b"x"])
+def test_a_protocol_error_is_one_line(pair, line):
+    """It shows the wrong byte, but not a line end."""
+    for client in (pair.ours, pair.theirs):
+        client.socket.sendall(b"*1\r\n" + line + b"\r\n")
+    assert pair.ours.stream.read() == pair.theirs.stream.read()
+
+
 def test_quit_replies_and_closes(pair):
     pair("quit")
     for client in (pair.ours, pair.theirs):

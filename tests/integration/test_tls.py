@@ -5,6 +5,7 @@ Acceptance is compared with redis-server's `tls-port`. The openssl command creat
 for the duration of the tests.
 """
 
+import contextlib
 import hashlib
 import shutil
 import socket
@@ -151,6 +152,45 @@ def test_blocked_and_subscribed_clients_get_their_replies(certs, port):
         assert [stream.readline() for _ in range(6)][-1] == b":1\r\n"
         client.publish("news", b"z" * 50000)
         assert b"z" * 50000 in stream.read(50000 + 37)
+
+
+def send_last(certs, port, requests):
+    """Sends requests and TLS's close notification at the same time; returns when the server has closed the connection.
+    The TCP stream stays open."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    machine = certs.context().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+    with socket.create_connection(("127.0.0.1", port), 30) as plain:
+        while True:
+            try:
+                machine.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                plain.sendall(outgoing.read())
+                incoming.write(plain.recv(1 << 14))
+        plain.sendall(outgoing.read())
+        machine.write(requests)
+        with contextlib.suppress(ssl.SSLWantReadError):
+            machine.unwrap()
+        plain.sendall(outgoing.read())
+        while plain.recv(1 << 20):
+            pass
+
+
+def test_requests_before_the_close_notification_are_run(certs, port):
+    """The first push ends a tick, because it wakes another client."""
+    client = certs.client(port)
+    with connect(certs, port) as blocked:
+        blocked.sendall(b"BLPOP q 0\r\n")
+        wait_until(lambda: client.info("clients")["blocked_clients"] == 1)
+        send_last(certs, port, b"RPUSH q 1\r\nRPUSH q 2\r\nRPUSH q 3\r\n")
+        wait_until(lambda: client.lrange("q", 0, -1) == [b"2", b"3"])
+
+
+def test_requests_before_the_close_notification_wait_for_a_reader(certs, port):
+    client = certs.client(port)
+    client.set("large", b"x" * (1 << 20))
+    send_last(certs, port, b"GET large\r\n" * 40 + b"SET after 1\r\n")
+    assert client.get("after") == b"1"
 
 
 # A command that must read the disk moves to the slow lane, and its connection comes back.
