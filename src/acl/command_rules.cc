@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "acl/rule_errors.h"
+#include "acl/selector.h"
 
 namespace cairn {
 
@@ -21,7 +22,7 @@ Result<CommandRules::Rule> CommandRules::ParseWithArgument(const Catalogue& cata
   const CatalogueEntry& entry = catalogue.at(*command);
   if (entry.is_subcommand) return Status::Reply(rule_errors::kArgumentOfSubcommand);
   const std::string_view argument = name.substr(bar + 1);
-  if (argument.empty()) return Status::Reply(rule_errors::kSyntax);
+  if (argument.empty() || HasBlank(argument)) return Status::Reply(rule_errors::kSyntax);
   Rule rule{.allow = true};
   if (entry.children.empty()) {
     rule.id = *command;

@@ -16,11 +16,15 @@ inline bool IsCleanName(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
+// Returns the client's error if the name is not clean.
+inline Status CheckClientName(std::string_view name) {
+  if (IsCleanName(name)) return Ok();
+  return Status::Reply("ERR Client names cannot contain spaces, newlines or special characters.");
+}
+
 // CLIENT SETNAME; an empty name removes the name.
 inline Status SetClientName(Session& session, std::string_view name) {
-  if (!IsCleanName(name)) {
-    return Status::Reply("ERR Client names cannot contain spaces, newlines or special characters.");
-  }
+  TRY(CheckClientName(name));
   const MutexLock lock(session.mutex());
   session.memory.listed_bytes += name.size() - session.names.name.size();
   session.names.name = name;

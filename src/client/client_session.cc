@@ -181,7 +181,10 @@ void ClientSession::NoteBuffers(const BufferUse& use) {
   }
 }
 
+// `close` is set first: a message that another thread pushes while the client is being forgotten counts no memory. The
+// locks under which messages are pushed (pub/sub, tracking, MONITOR) are taken before the memory is forgotten.
 void ClientSession::OnClosed() {
+  close = CloseRequest::kNow;
   parts_.dispatcher.Forget(*this);
   parts_.pubsub.Forget(*this);
   parts_.tracking.TurnOff(*this);

@@ -4,6 +4,8 @@
 //
 // They touch no rows and change only their own session. EXEC runs them once, on the slow lane, unless a second run does
 // no harm (command/dispatch.cc).
+#include <optional>
+
 #include "acl/access_log.h"
 #include "acl/users.h"
 #include "base/number.h"
@@ -96,27 +98,42 @@ void ReplyHello(const ConnectionParts& parts, CommandContext& ctx, Reply& reply)
   reply.Array(0);
 }
 
-// HELLO [protover [AUTH username password] [SETNAME clientname]]
-Status Hello(const ConnectionParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
-  Session& session = ctx.session();
-  int64_t version = session.protocol;
+struct HelloOptions {
+  int64_t version = 0;
+  std::optional<std::string_view> user;
+  std::string_view password;
+  std::optional<std::string_view> client_name;
+};
+
+Result<HelloOptions> ParseHello(const Session& session, Args& args) {
+  HelloOptions options{.version = session.protocol};
   if (args.More()) {
-    version = args.Integer("ERR Protocol version is not an integer or out of range");
+    options.version = args.Integer("ERR Protocol version is not an integer or out of range");
     TRY(args.Check());
-    if (version < 2 || version > 3) return Status::Reply("NOPROTO unsupported protocol version");
+    if (options.version < 2 || options.version > 3) return Status::Reply("NOPROTO unsupported protocol version");
   }
   while (args.More()) {
     if (args.left() >= 3 && args.Keyword("auth")) {
-      const std::string_view user = args.Bytes();
-      TRY(Authenticate(parts, ctx, args[0], user, args.Bytes()));
+      options.user = args.Bytes();
+      options.password = args.Bytes();
     } else if (args.left() >= 2 && args.Keyword("setname")) {
-      TRY(SetClientName(session, args.Bytes()));
+      options.client_name = args.Bytes();
+      TRY(CheckClientName(*options.client_name));
     } else {
       return Status::Error(Code::kReply, "ERR Syntax error in HELLO option '" + std::string(args.Peek()) + "'");
     }
   }
+  return options;
+}
+
+// HELLO [protover [AUTH username password] [SETNAME clientname]]
+Status Hello(const ConnectionParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  Session& session = ctx.session();
+  const HelloOptions options = TRY(ParseHello(session, args));
+  if (options.user) TRY(Authenticate(parts, ctx, args[0], *options.user, options.password));
   if (!session.login.authenticated) return Status::Reply(kHelloNeedsAuth);
-  session.protocol = static_cast<int>(version);
+  if (options.client_name) TRY(SetClientName(session, *options.client_name));
+  session.protocol = static_cast<int>(options.version);
   reply.set_protocol(session.protocol);
   ReplyHello(parts, ctx, reply);
   return Ok();

@@ -108,12 +108,19 @@ void Tracking::SetMostBytes(uint64_t most_bytes) {
 
 // Invalidates keys until at most `keys` are remembered and their memory is within the limit.
 void Tracking::MakeRoom(uint64_t keys) {
-  while (!readers_.empty() && (readers_.size() > keys || bytes_ > most_bytes_)) NotifyReaders(readers_.begin(), 0, {});
+  while (!readers_.empty() && (readers_.size() > keys || bytes_ > most_bytes_)) {
+    NotifyReaders(readers_.begin(), 0, 0, {});
+  }
 }
 
 void Tracking::Deliver(std::span<const Notification> notifications) {
   const MutexLock lock(mutex_);
   if (trackers_.empty()) return;
+  LastReads reads;
+  for (size_t i = 0; i < notifications.size(); ++i) {
+    const Notification& one = notifications[i];
+    if (one.kind == NotificationKind::kKeyRead) reads[{one.source, one.channel}] = i;
+  }
   std::map<std::string_view, Changes> by_prefix;
   for (size_t i = 0; i < notifications.size(); ++i) {
     const Notification& one = notifications[i];
@@ -124,22 +131,20 @@ void Tracking::Deliver(std::span<const Notification> notifications) {
       if (key.starts_with(prefix)) by_prefix[prefix][key] = one.source;
     }
     const auto readers = readers_.find(key);
-    if (readers != readers_.end()) NotifyReaders(readers, one.source, notifications.subspan(i + 1));
+    if (readers != readers_.end()) NotifyReaders(readers, one.source, i, reads);
   }
   if (!by_prefix.empty()) Broadcast(by_prefix);
 }
 
 // A client that has read the key again later in the same tick has seen the change, and stays remembered.
-void Tracking::NotifyReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later) {
+void Tracking::NotifyReaders(Readers::iterator readers, uint64_t source, size_t change, const LastReads& reads) {
   const std::string& key = readers->first;
   const std::string_view keys[] = {key};
   const std::string what = KeyArray(keys);
   std::vector<uint64_t> kept;
   for (const uint64_t id : readers->second) {
-    const bool has_seen = std::any_of(later.begin(), later.end(), [&](const Notification& one) {
-      return one.kind == NotificationKind::kKeyRead && one.source == id && one.channel == key;
-    });
-    if (has_seen) {
+    const auto read = reads.find({id, key});
+    if (read != reads.end() && read->second > change) {
       kept.push_back(id);
       continue;
     }

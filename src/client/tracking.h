@@ -25,6 +25,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -86,8 +87,11 @@ class Tracking {
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>>;
   // The keys that changed below a prefix, each with the client that changed it last.
   using Changes = std::map<std::string_view, uint64_t>;
+  // By client and key: the index of the client's last read of the key among the notifications of a tick.
+  using LastReads = std::map<std::pair<uint64_t, std::string_view>, size_t>;
 
-  void NotifyReaders(Readers::iterator readers, uint64_t source, std::span<const Notification> later)
+  // Invalidates a key that `source` changed. `change` is the index of that change among the notifications.
+  void NotifyReaders(Readers::iterator readers, uint64_t source, size_t change, const LastReads& reads)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NotifyAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Broadcast(const std::map<std::string_view, Changes>& by_prefix) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

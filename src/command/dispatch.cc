@@ -93,7 +93,10 @@ Status Dispatcher::CheckGates(Call& call) {
   }
   if (conditions_.any()) TRY(CheckConditions(call));
   if (command->Has(kWrite)) TRY(CheckWritable(session, call.worker.txn.store()));
-  if (busy_scripts_.any() && !command->Has(kAllowBusy)) return Status::Reply(std::string(busy_scripts_.refusal()));
+  // A blocked client stays blocked, or gets its reply.
+  if (busy_scripts_.any() && !call.rerun && !command->Has(kAllowBusy)) {
+    return Status::Reply(std::string(busy_scripts_.refusal()));
+  }
   return Ok();
 }
 

@@ -6,24 +6,31 @@
 
 namespace cairn {
 
-void Waiters::WakeFirst(const std::list<Parked*>& queue, const Parked* after) {
-  auto it = queue.begin();
-  if (after != nullptr) {
-    it = std::find(queue.begin(), queue.end(), after);
-    if (it != queue.end()) ++it;
+void Waiters::WakeAt(const Queue& queue, std::list<Parked*>::const_iterator place) {
+  if (place == queue.parked.end() || (*place)->woken) return;
+  (*place)->woken = true;
+  (*place)->session->Wake();
+}
+
+void Waiters::SetAwaitsTurn(Parked& parked, bool awaits) {
+  if (parked.awaits_turn == awaits) return;
+  parked.awaits_turn = awaits;
+  for (const ParkedKey& key : parked.keys) {
+    if (awaits) {
+      ++key.queue->awaiting_turn;
+    } else {
+      --key.queue->awaiting_turn;
+    }
   }
-  if (it == queue.end() || (*it)->woken) return;
-  (*it)->woken = true;
-  (*it)->session->Wake();
 }
 
 void Waiters::PassOn(Parked& parked, const std::vector<AwaitedKey>& keys) {
   std::unordered_map<std::string_view, bool> exists;
   for (const AwaitedKey& key : keys) exists.emplace(key.row, key.exists);
-  for (AwaitedKey& old : parked.keys) {
+  for (ParkedKey& old : parked.keys) {
     const auto now = exists.find(old.row);
     if (now == exists.end()) continue;
-    if (now->second || old.exists) WakeFirst(queues_.find(old.row)->second.parked, &parked);
+    if (now->second || old.exists) WakeAt(*old.queue, std::next(old.place));
     old.exists = now->second;
   }
 }
@@ -51,12 +58,11 @@ void Waiters::Park(Session& session, const std::vector<AwaitedKey>& keys, bool u
   parked->unblock_on_nokey = unblock_on_nokey;
   for (const AwaitedKey& key : keys) {
     Queue& queue = queues_[key.row];
-    // A key named twice counts once.
-    if (std::find(queue.parked.begin(), queue.parked.end(), parked.get()) != queue.parked.end()) continue;
     auto behind = queue.parked.end();
     while (behind != queue.parked.begin() && (*std::prev(behind))->arrival > parked->arrival) --behind;
-    queue.parked.insert(behind, parked.get());
-    parked->keys.push_back(key);
+    // A key named twice counts once.
+    if (behind != queue.parked.begin() && *std::prev(behind) == parked.get()) continue;
+    parked->keys.push_back({key, &queue, queue.parked.insert(behind, parked.get())});
     interest_[key.stripe].fetch_add(1);
   }
   session.blocking.is_blocked.store(true);
@@ -70,7 +76,7 @@ void Waiters::Leave(Session& session) {
   Parked* const parked = known->second.get();
   // The next client may have been passed over while this one ran again.
   if (parked->woken) {
-    for (const AwaitedKey& key : parked->keys) WakeFirst(queues_[key.row].parked, parked);
+    for (const ParkedKey& key : parked->keys) WakeAt(*key.queue, std::next(key.place));
   }
   WakeThoseInTurn(*parked);
   RemoveParked(*parked);
@@ -79,8 +85,9 @@ void Waiters::Leave(Session& session) {
 }
 
 void Waiters::RemoveParked(Parked& parked) {
-  for (const AwaitedKey& key : parked.keys) {
-    queues_[key.row].parked.remove(&parked);
+  SetAwaitsTurn(parked, false);
+  for (const ParkedKey& key : parked.keys) {
+    key.queue->parked.erase(key.place);
     interest_[key.stripe].fetch_sub(1);
     EraseIfEmpty(key.row);
   }
@@ -91,21 +98,20 @@ bool Waiters::TakeTurn(const Session& session) {
   const auto known = parked_.find(&session);
   if (known == parked_.end()) return true;
   Parked& own = *known->second;
-  own.awaits_turn = false;
-  for (const AwaitedKey& key : own.keys) {
-    for (const Parked* parked : queues_.find(key.row)->second.parked) {
-      if (parked == &own) break;
-      own.awaits_turn |= parked->woken || parked->awaits_turn;
-    }
-  }
+  const auto has_yet_to_run = [](const Parked* parked) { return parked->woken || parked->awaits_turn; };
+  SetAwaitsTurn(own, std::any_of(own.keys.begin(), own.keys.end(), [&](const ParkedKey& key) {
+                  return std::any_of(key.queue->parked.begin(), key.place, has_yet_to_run);
+                }));
   return !own.awaits_turn;
 }
 
 void Waiters::WakeThoseInTurn(const Parked& done) {
-  for (const AwaitedKey& key : done.keys) {
-    for (Parked* parked : queues_.find(key.row)->second.parked) {
-      if (parked->arrival <= done.arrival || !parked->awaits_turn) continue;
-      parked->awaits_turn = false;
+  for (const ParkedKey& key : done.keys) {
+    const Queue& queue = *key.queue;
+    for (auto place = std::next(key.place); place != queue.parked.end() && queue.awaiting_turn > 0; ++place) {
+      Parked* const parked = *place;
+      if (!parked->awaits_turn) continue;
+      SetAwaitsTurn(*parked, false);
       parked->woken = true;
       parked->session->Wake();
     }
@@ -165,13 +171,13 @@ void Waiters::OnKeyChanged(uint32_t, std::string_view key_row, bool exists) {
   for (const Watched* watched : queue->second.watching) {
     if (watched->existed || exists) watched->session->watch.broken.store(true);
   }
-  WakeFirst(queue->second.parked, nullptr);
+  WakeAt(queue->second, queue->second.parked.begin());
 }
 
 void Waiters::OnGroupsChanged(std::string_view key_row) {
   const MutexLock lock(mutex_);
   const auto queue = queues_.find(key_row);
-  if (queue != queues_.end()) WakeFirst(queue->second.parked, nullptr);
+  if (queue != queues_.end()) WakeAt(queue->second, queue->second.parked.begin());
 }
 
 void Waiters::MoveWatched(Watched& watched, std::string row) {

@@ -79,13 +79,20 @@ class Waiters : public CommitListener {
                           const std::function<bool(std::string_view)>& is_live) override;
 
  private:
+  struct Queue;
+  struct Parked;
+  // A key of a parked client, and the client's place in the key's queue, which exists as long as the client is in it.
+  struct ParkedKey : AwaitedKey {
+    Queue* queue;
+    std::list<Parked*>::iterator place;
+  };
   struct Parked {
     Session* session;
     uint64_t arrival = 0;
     bool woken = false;
     bool awaits_turn = false;  // it was woken, but an earlier client had yet to run
     bool unblock_on_nokey = false;
-    std::vector<AwaitedKey> keys;
+    std::vector<ParkedKey> keys;
   };
   // A watched key, by database and name: its row changes when the database gets another keyspace.
   struct Watched {
@@ -97,11 +104,14 @@ class Waiters : public CommitListener {
   };
   struct Queue {
     std::list<Parked*> parked;
+    size_t awaiting_turn = 0;  // of the parked clients
     std::vector<Watched*> watching;
     bool empty() const { return parked.empty() && watching.empty(); }
   };
 
-  static void WakeFirst(const std::list<Parked*>& queue, const Parked* after);
+  // Wakes the client at this place of the queue. No-op at the end, or if the client was woken already.
+  static void WakeAt(const Queue& queue, std::list<Parked*>::const_iterator place);
+  static void SetAwaitsTurn(Parked& parked, bool awaits);
   // The client was woken without being served. Wakes the next client of each key that exists, or that was deleted since
   // the client parked, because that client may be able to use it. Stores which keys exist.
   void PassOn(Parked& parked, const std::vector<AwaitedKey>& keys) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

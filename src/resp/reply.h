@@ -35,8 +35,9 @@ class Reply {
       : out_(out), start_(out.size()), protocol_(protocol), room_(room),
         granted_(room == nullptr ? SIZE_MAX : std::max(kFreeBytes, out.capacity())) {}
 
-  // A part of `whole`, in a buffer of its own; `whole` takes it with Append.
-  Reply(std::string& out, const Reply& whole) : Reply(out, whole.protocol_, whole.room_) {}
+  // A part of `whole`, in a buffer of its own; `whole` takes it with Append. A cut of the part cuts `whole` at once, so
+  // that a command whose client is gone stops (cut_flag).
+  Reply(std::string& out, Reply& whole) : Reply(out, whole.protocol_, whole.room_) { whole_ = &whole; }
 
   int protocol() const { return protocol_; }  // 2 or 3
   void set_protocol(int protocol) { protocol_ = protocol; }
@@ -73,11 +74,8 @@ class Reply {
   void Raw(std::string_view resp) {
     if (Fits(resp.size())) out_.append(resp);
   }
-  // Appends the bytes of a part. If the part is cut, this reply is cut too.
-  void Append(const Reply& part) {
-    if (part.is_cut_) Cut();
-    Raw(part.written());
-  }
+  // Appends the bytes of a part.
+  void Append(const Reply& part) { Raw(part.written()); }
 
   // Whether `size` more bytes may be written; false cuts the reply.
   bool Fits(size_t size) { return out_.size() + size <= granted_ || Ask(size); }
@@ -93,6 +91,7 @@ class Reply {
   void Cut() {
     is_cut_ = true;
     granted_ = 0;
+    if (whole_ != nullptr) whole_->Cut();
   }
   void Aggregate(char type, size_t count);
   void Insert(size_t mark, char type, size_t count);
@@ -101,7 +100,8 @@ class Reply {
   size_t start_;
   int protocol_;
   ReplyRoom* room_;
-  size_t granted_;  // the size of out_ that is allowed without asking
+  Reply* whole_ = nullptr;  // null: it is not a part
+  size_t granted_;          // the size of out_ that is allowed without asking
   bool is_cut_ = false;
 };
 

@@ -82,6 +82,9 @@ TEST_F(Rules, CommandRulesAreChecked) {
   EXPECT_EQ(CommandError("+config|nosuch"), rule_errors::kUnknown);
   EXPECT_EQ(CommandError("+config|get|maxmemory"), rule_errors::kArgumentOfSubcommand);
   EXPECT_EQ(CommandError("+select|"), rule_errors::kSyntax);
+  // Lines of the ACL file and of the configuration file separate rules by spaces.
+  EXPECT_EQ(CommandError("+select|1 2"), rule_errors::kSyntax);
+  EXPECT_EQ(CommandError("+select|1\nuser"), rule_errors::kSyntax);
   EXPECT_EQ(commands_.Describe(), "-@all");
 }
 

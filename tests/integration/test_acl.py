@@ -18,10 +18,16 @@ def own_pair():
         both.close()
 
 
-def as_user(admin, *login):
-    """Two more connections to the same servers, logged in."""
+def connect_again(admin):
+    """Two more connections to the same servers."""
     second = Pair.__new__(Pair)
     second.ours, second.theirs = (RawClient(port) for port in admin.ports)
+    return second
+
+
+def as_user(admin, *login):
+    """Two more connections to the same servers, logged in."""
+    second = connect_again(admin)
     second("auth", *login)
     return second
 
@@ -126,9 +132,24 @@ def test_logging_in(admin):
         acl users | reset | acl whoami | hello 2 auth u q | acl setuser default off | acl whoami
         reset | acl whoami | ping | auth u p | acl whoami
     """.replace(" | ", "\n"))
-    fresh = Pair.__new__(Pair)
-    fresh.ours, fresh.theirs = (RawClient(port) for port in admin.ports)
+    fresh = connect_again(admin)
     fresh.lines("ping\nauth u p\nping")
+
+
+def test_a_hello_that_fails_changes_nothing(admin):
+    """As in Redis 7.2, HELLO parses all options before it authenticates the client, and names the client last."""
+    admin("acl", "setuser", "u", "on", ">p", "+@all")
+    client = connect_again(admin)
+    for words in ("auth u p foo", "setname me foo", "setname me auth u q", "auth u q foo", "auth u p auth u q"):
+        client("hello", "3", *words.split())
+        client.lines("acl whoami\nclient getname")
+    client("hello", "3", "auth", "u", "p", "setname", "a name")
+    client.lines("acl whoami\nclient getname")
+    admin("acl", "log", normal=lambda reply: [[leaves(entry)[i] for i in (1, 3, 5, 7, 9)] for entry in reply[1]])
+    admin("acl", "setuser", "default", "resetpass", ">p")
+    stranger = connect_again(admin)
+    stranger("hello", "3", "setname", "me", normal=lambda reply: reply[1].split()[0])
+    stranger.lines("auth p\nclient getname")
 
 
 def test_transactions(admin):
@@ -205,8 +226,7 @@ def test_requirepass_is_the_default_users_password(admin):
     admin("config", "set", "requirepass", "pw")
     admin("acl", "getuser", "default", normal=facts_of_both)
     admin.lines("acl list\nping")
-    fresh = Pair.__new__(Pair)
-    fresh.ours, fresh.theirs = (RawClient(port) for port in admin.ports)
+    fresh = connect_again(admin)
     fresh.lines("ping\nauth x\nauth pw\nacl whoami\nauth default pw")
     admin.lines("config set requirepass ''\nacl list\nauth pw")
 

@@ -33,7 +33,7 @@ TEST(Reply, APartIsAppendedAsItIs) {
 }
 
 // SSCAN and others write their elements first, because the reply begins with the cursor and the number of elements.
-TEST(Reply, APartThatIsCutCutsTheReply) {
+TEST(Reply, APartThatIsCutCutsTheReplyAtOnce) {
   Room room(100000);
   std::string bytes;
   std::string bytes_of_part;
@@ -44,6 +44,7 @@ TEST(Reply, APartThatIsCutCutsTheReply) {
   ASSERT_FALSE(part.is_cut());
   part.Bulk(element);
   ASSERT_TRUE(part.is_cut());
+  EXPECT_TRUE(*reply.cut_flag());  // the command stops
   reply.Array(2);
   reply.Append(part);
   EXPECT_TRUE(reply.is_cut());
