@@ -16,6 +16,7 @@
 #include "command/families.h"
 #include "rdb/dump_payload.h"
 #include "rdb/rdb_reader.h"
+#include "types/json.h"
 #include "types/rdb_value.h"
 #include "types/value_types.h"
 
@@ -91,11 +92,13 @@ Result<int64_t> ParseExpiry(std::string_view text, bool absolute, int64_t now_ms
   return when < 0 ? 0 : when;
 }
 
-Result<RdbValue> ReadPayload(std::string_view payload, const Limits& limits) {
+Result<RdbValue> ReadPayload(std::string_view payload, Keyspace& keys) {
+  const Limits& limits = keys.limits();
   const auto value_bytes = StripDumpFooter(payload, limits.skips_payload_checksums);
   if (!value_bytes) return Status::Reply(kBadFooter);
   const auto most_bytes = static_cast<uint64_t>(limits.proto_max_bulk_len.load(std::memory_order_relaxed));
   RdbReader reader(value_bytes->bytes, most_bytes, value_bytes->dialect);
+  reader.set_most_parsed_bytes(Json::MostMemory(keys));
   Result<RdbValue> value = ReadRdbValue(reader);
   if (value.ok() && reader.left() == 0) return value;
   const std::string reason = value.ok() ? "there are bytes behind the value" : std::string(value.status().text());
@@ -124,7 +127,7 @@ Status Restore(CommandContext& ctx, Args& args, Reply& reply) {
   if (entry.exists() && !options.replace) return Status::Reply(kBusyKey);
   const int64_t expire_ms = TRY(ParseExpiry(ttl, options.absolute, ctx.now_ms()));
   TRY(ctx.txn().command().Spend(payload.size() / kBytesPerStep));
-  const RdbValue value = TRY(ReadPayload(payload, ctx.limits()));
+  const RdbValue value = TRY(ReadPayload(payload, keys));
   if (expire_ms != kNoExpiry && ctx.txn().command().HasPassed(expire_ms)) {
     if (entry.exists()) {
       ctx.Changed(kGenericEvent, "del", key.bytes());

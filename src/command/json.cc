@@ -65,7 +65,7 @@ Result<Written> AddMembers(JsonDocument& document, const JsonValue& value) {
     return Written{};
   }
   const std::vector<JsonMatch> parents = TRY(document.Match(path.Parent()));
-  TRY(JsonDocument::CheckCopies(parents.size(), JsonMemory(value)));
+  TRY(document.CheckCopies(parents.size(), JsonMemory(value)));
   Written written{.all = !parents.empty()};
   for (const JsonMatch& match : parents) {
     JsonValue& parent = ValueAt(document.root(), match.location);
@@ -92,7 +92,7 @@ Result<Written> SetIn(JsonDocument& document, JsonValue value, SetIf condition) 
     return AddMembers(document, value);
   }
   const std::vector<JsonLocation> places = document.TopLocations();
-  TRY(JsonDocument::CheckCopies(places.size(), JsonMemory(value)));
+  TRY(document.CheckCopies(places.size(), JsonMemory(value)));
   for (const JsonLocation& place : places) ValueAt(document.root(), place) = value;
   return Written{true, true};
 }
@@ -131,7 +131,7 @@ Status JsonSet(CommandContext& ctx, Args& args, Reply& reply) {
   }
   TRY(args.Done());
   TRY(document.Open(path, MissingKey::kAllowed));
-  JsonValue value = TRY(ParseJson(text));
+  JsonValue value = TRY(document.Parse(text));
   return StoreAndReply(document, TRY(SetIn(document, std::move(value), condition)), "json.set", reply);
 }
 
@@ -141,13 +141,13 @@ Status JsonMSet(CommandContext& ctx, Args& args, Reply& reply) {
   for (size_t i = 1; i < args.size(); i += 3) {  // nothing is written unless all of it can be
     JsonDocument document(ctx, args[i]);
     TRY(document.Open(args[i + 1], MissingKey::kAllowed));
-    TRY(SetIn(document, TRY(ParseJson(args[i + 2])), SetIf::kAlways));
+    TRY(SetIn(document, TRY(document.Parse(args[i + 2])), SetIf::kAlways));
   }
   Written all{.all = true};
   for (size_t i = 1; i < args.size(); i += 3) {
     JsonDocument document(ctx, args[i]);
     TRY(document.Open(args[i + 1], MissingKey::kAllowed));
-    const Written written = TRY(SetIn(document, TRY(ParseJson(args[i + 2])), SetIf::kAlways));
+    const Written written = TRY(SetIn(document, TRY(document.Parse(args[i + 2])), SetIf::kAlways));
     if (written.any) TRY(document.Store("json.mset"));
     all.all &= written.all;
   }
@@ -167,7 +167,7 @@ Status JsonMerge(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.Keyword("format")) SkipFormat(args);
   TRY(args.Done());
   TRY(document.Open(path, MissingKey::kAllowed));
-  const JsonValue patch = TRY(ParseJson(text));
+  const JsonValue patch = TRY(document.Parse(text));
   if (!document.exists() || document.matches().empty()) {
     return StoreAndReply(document, TRY(SetIn(document, patch, SetIf::kAlways)), "json.merge", reply);
   }
@@ -175,7 +175,7 @@ Status JsonMerge(CommandContext& ctx, Args& args, Reply& reply) {
   for (const JsonMatch& match : document.matches()) places.push_back(match.location);
   std::sort(places.rbegin(), places.rend());
   places.erase(std::unique(places.begin(), places.end()), places.end());
-  TRY(JsonDocument::CheckCopies(places.size(), JsonMemory(patch)));
+  TRY(document.CheckCopies(places.size(), JsonMemory(patch)));
   for (const JsonLocation& place : places) {
     if (patch.Is(JsonKind::kNull) && !place.empty()) {
       RemoveAt(document.root(), place);

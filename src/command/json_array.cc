@@ -18,9 +18,14 @@ bool IsArray(const JsonValue& value) { return value.Is(JsonKind::kArray); }
 
 int64_t Size(const JsonValue& array) { return static_cast<int64_t>(array.array().size()); }
 
-Result<JsonValue::Array> ParseValues(Args& args) {
+// Parses the remaining arguments, whose values are in memory together.
+Result<JsonValue::Array> ParseValues(const JsonDocument& document, Args& args) {
   JsonValue::Array values;
-  while (args.More()) values.push_back(TRY(ParseJson(args.Bytes())));
+  uint64_t bytes = 0;
+  while (args.More()) {
+    values.push_back(TRY(document.Parse(args.Bytes(), bytes)));
+    bytes += JsonMemory(values.back());
+  }
   return values;
 }
 
@@ -28,9 +33,9 @@ Result<JsonValue::Array> ParseValues(Args& args) {
 Status JsonArrAppend(CommandContext& ctx, Args& args, Reply& reply) {
   JsonDocument document(ctx, args.Bytes());
   const std::string_view path = args.Bytes();
-  const JsonValue::Array values = TRY(ParseValues(args));
+  const JsonValue::Array values = TRY(ParseValues(document, args));
   TRY(document.Open(path, MissingKey::kError));
-  TRY(JsonDocument::CheckCopies(document.matches().size(), JsonMemory(values)));
+  TRY(document.CheckCopies(document.matches().size(), JsonMemory(values)));
   return document.EditAndReply(IsArray, kNotArray, "json.arrappend", reply, [&values](JsonValue& value, Reply& part) {
     value.array().insert(value.array().end(), values.begin(), values.end());
     part.Integer(Size(value));
@@ -44,9 +49,9 @@ Status JsonArrInsert(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view path = args.Bytes();
   const int64_t index = args.Integer();
   TRY(args.Check());
-  const JsonValue::Array values = TRY(ParseValues(args));
+  const JsonValue::Array values = TRY(ParseValues(document, args));
   TRY(document.Open(path, MissingKey::kError));
-  TRY(JsonDocument::CheckCopies(document.matches().size(), JsonMemory(values)));
+  TRY(document.CheckCopies(document.matches().size(), JsonMemory(values)));
   return document.EditAndReply(IsArray, kNotArray, "json.arrinsert", reply,
                                [&](JsonValue& value, Reply& part) -> Status {
                                  const int64_t size = Size(value);
@@ -136,7 +141,7 @@ Status JsonArrIndex(CommandContext& ctx, Args& args, Reply& reply) {
   const int64_t end = args.More() ? args.Integer() : 0;
   TRY(args.Done());
   TRY(document.Open(path, MissingKey::kAllowed));
-  const JsonValue value = TRY(ParseJson(text));
+  const JsonValue value = TRY(document.Parse(text));
   if (!document.exists() || document.LacksLegacy()) return Status::Reply(kNoJsonPath);
   if (document.path().is_legacy()) {
     const JsonValue& array = *document.matches()[0].value;

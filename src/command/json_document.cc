@@ -7,6 +7,8 @@
 namespace cairn {
 namespace {
 
+constexpr size_t kCopiedBytesPerStep = 1024;
+
 bool IsWithin(const JsonLocation& location, const JsonLocation& other) {
   return location.size() >= other.size() && std::equal(other.begin(), other.end(), location.begin());
 }
@@ -16,7 +18,7 @@ bool IsWithin(const JsonLocation& location, const JsonLocation& other) {
 Status JsonDocument::Open(std::string_view path, MissingKey missing) {
   TRY(json_.Open());
   if (!json_.exists() && missing == MissingKey::kError) return Status::Reply(kNoJsonKey);
-  path_ = TRY(JsonPath::Parse(path));
+  path_ = TRY(json_.ParsePath(path));
   if (!json_.exists()) return Ok();
   root_ = TRY(json_.Read());
   JsonWork work = json_.work();
@@ -29,9 +31,11 @@ Result<std::vector<JsonMatch>> JsonDocument::Match(const JsonPath& path) const {
   return path.Match(root_, work);
 }
 
-Status JsonDocument::CheckCopies(size_t copies, size_t bytes) {
-  if (copies <= 1 || bytes <= Json::kMostBytes / copies) return Ok();
-  return Status::Reply("ERR the document exceeds the maximum of 512 MB");
+Status JsonDocument::CheckCopies(size_t copies, size_t bytes) const {
+  if (copies <= 1) return Ok();
+  if (bytes > Json::kMostBytes / copies) return Status::Reply("ERR the document exceeds the maximum of 512 MB");
+  TRY(json_.CheckMemory(copies * bytes));
+  return ctx_.txn().command().Spend(copies * bytes / kCopiedBytesPerStep);
 }
 
 std::vector<JsonLocation> JsonDocument::TopLocations() const {

@@ -46,8 +46,11 @@ class JsonDocument {
 
   // The matches of another path.
   Result<std::vector<JsonMatch>> Match(const JsonPath& path) const;
-  // Returns an error if so many copies of values of this size would exceed the largest document.
-  static Status CheckCopies(size_t copies, size_t bytes);
+  // Json::Parse for an argument of the command.
+  Result<JsonValue> Parse(std::string_view text, uint64_t taken = 0) const { return json_.Parse(text, taken); }
+  // Charges the work of so many copies of values of this size. Returns an error if they would exceed the largest
+  // document.
+  Status CheckCopies(size_t copies, size_t bytes) const;
 
   // The locations of the matches in the order of the document, without those within another match.
   std::vector<JsonLocation> TopLocations() const;

@@ -2,6 +2,7 @@
 #include "command/json_reply.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "command/json_document.h"
 
@@ -100,13 +101,13 @@ Status ReplyJsonGet(const Json& json, const JsonGetOptions& options, Reply& repl
   const JsonValue root = TRY(json.Read());
   JsonWork work = json.work();
   std::vector<PathMatches> found;
+  std::unordered_set<std::string_view> known;
   bool is_legacy = options.format == JsonFormat::kText;
   for (const std::string_view text : options.paths) {
-    const JsonPath path = TRY(JsonPath::Parse(text));
+    const JsonPath path = TRY(json.ParsePath(text));
     is_legacy &= path.is_legacy();
-    const bool is_known =
-        std::any_of(found.begin(), found.end(), [text](const auto& each) { return each.path == text; });
-    if (options.format != JsonFormat::kText || !is_known) found.push_back({text, TRY(path.Match(root, work))});
+    const bool is_new = known.insert(text).second;
+    if (options.format != JsonFormat::kText || is_new) found.push_back({text, TRY(path.Match(root, work))});
   }
   if (options.format == JsonFormat::kText) {
     const auto is_missing = [](const PathMatches& each) { return each.matches.empty(); };

@@ -58,7 +58,7 @@ void ReplyNumbers(std::vector<std::string> texts, bool is_legacy, Reply& reply) 
 Status CalculateAt(CommandContext& ctx, Args& args, Reply& reply, Operation operation) {
   JsonDocument document(ctx, args.Bytes());
   TRY(document.Open(args.Bytes(), MissingKey::kError));
-  const JsonValue by = TRY(ParseJson(args.Bytes()));
+  const JsonValue by = TRY(document.Parse(args.Bytes()));
   if (!by.IsNumber()) return Status::Reply("ERR bad input number");
   const std::string_view event = operation == Operation::kAdd ? "json.numincrby" : "json.nummultby";
   const auto edit = [&](JsonValue& value, Reply& part) -> Status {
@@ -87,13 +87,13 @@ Status JsonStrAppend(CommandContext& ctx, Args& args, Reply& reply) {
   JsonDocument document(ctx, args.Bytes());
   const std::string_view path = args.left() > 1 ? args.Bytes() : ".";
   TRY(document.Open(path, MissingKey::kError));
-  const JsonValue suffix = TRY(ParseJson(args.Bytes()));
+  const JsonValue suffix = TRY(document.Parse(args.Bytes()));
   TRY(args.Done());
   if (!suffix.Is(JsonKind::kString)) {
     return Status::Reply("WRONGTYPE wrong type of path value - expected string but found " +
                          std::string(JsonKindName(suffix)));
   }
-  TRY(JsonDocument::CheckCopies(document.matches().size(), suffix.text().size()));
+  TRY(document.CheckCopies(document.matches().size(), suffix.text().size()));
   return document.EditAndReply(IsString, "not a string", "json.strappend", reply,
                                [&suffix](JsonValue& value, Reply& part) {
                                  value.text() += suffix.text();

@@ -14,6 +14,7 @@
 #include "command/fixed.h"
 #include "command/list_move.h"
 #include "command/named.h"
+#include "storage/store.h"
 
 namespace cairn {
 namespace {
@@ -137,6 +138,12 @@ Status LRange(CommandContext& ctx, Args& args, Reply& reply) {
   return list.ForEach(range.start, range.n, [&reply](const Item& item) { ReplyItem(reply, item); });
 }
 
+// Whether a client may watch the key, or wait for it.
+bool IsAwaited(CommandContext& ctx, const Key& key) {
+  const CommitListener* const listener = ctx.txn().store().listener();
+  return listener != nullptr && listener->IsInterested(key.stripe());
+}
+
 // LTRIM key start stop
 Status LTrim(CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view name = args.Bytes();
@@ -148,10 +155,9 @@ Status LTrim(CommandContext& ctx, Args& args, Reply& reply) {
   const IndexRange range = ResolveRange(start, stop, list.size());
   const bool exists = list.exists();
   const uint64_t removed = list.size() - range.n;
-  if (removed > 0) {
-    TRY(list.Trim(range.start, range.n));
-    TRY(list.Save());
-  }
+  if (removed > 0) TRY(list.Trim(range.start, range.n));
+  // As in Redis, EXEC fails also after an LTRIM that removed nothing. So this writes the unchanged row.
+  if (removed > 0 || (exists && IsAwaited(ctx, list.key))) TRY(list.Save());
   if (exists) ctx.Shrunk(kListEvent, "ltrim", name, removed, range.n == 0);
   reply.Ok();
   return Ok();

@@ -53,6 +53,9 @@ class RdbReader {
 
   RdbDialect dialect() const { return dialect_; }
   void set_dialect(RdbDialect dialect) { dialect_ = dialect; }
+  // The limit for the memory of a document that is parsed from a text.
+  uint64_t most_parsed_bytes() const { return most_parsed_bytes_; }
+  void set_most_parsed_bytes(uint64_t bytes) { most_parsed_bytes_ = bytes; }
   // The names of fields that hashes refer to by a number, in the order of their values. Pointers stay valid.
   using FieldNames = std::vector<std::string>;
   // Returns false if the number has names already.
@@ -96,6 +99,7 @@ class RdbReader {
 
   ByteReader bytes_;
   uint64_t most_text_bytes_;
+  uint64_t most_parsed_bytes_ = UINT64_MAX;
   RdbDialect dialect_ = RdbDialect::kRedis;
   std::map<uint64_t, FieldNames> names_;
   std::map<std::string, uint64_t> skipped_;

@@ -44,6 +44,7 @@
 #include "storage/compaction_pace.h"
 #include "storage/disk_reserve.h"
 #include "storage/store.h"
+#include "types/json.h"
 
 namespace cairn {
 namespace {
@@ -327,10 +328,10 @@ void Server::WatchSettings() {
     store_->memory().Set(Budget::Of(MemoryBudget(settings())));
     clients_.memory.FollowSettings();
     scripting_->SetMostBytes(ScriptMemory::ShareOf(MemoryBudget(settings())));
-    BoundTracking();
+    LimitMemory();
     return Ok();
   });
-  BoundTracking();
+  LimitMemory();
   const auto limit_data = [this] {
     NoteEvictionPolicy();
     if (cron_ != nullptr) cron_->size_limit().Watch();
@@ -395,9 +396,12 @@ void Server::WatchCompactions() {
   }
 }
 
-void Server::BoundTracking() {
-  constexpr uint64_t kPart = 16;  // the divisor of memory-budget
-  clients_.tracking.SetMostBytes(MemoryBudget(settings()) / kPart);
+// Sets the limits that are shares of memory-budget and not of its division (storage/budget.h).
+void Server::LimitMemory() {
+  constexpr uint64_t kTrackingPart = 16;  // the divisor of memory-budget
+  const uint64_t budget = MemoryBudget(settings());
+  clients_.tracking.SetMostBytes(budget / kTrackingPart);
+  config_->limits().json_max_memory = static_cast<int64_t>(Json::ShareOf(budget));
 }
 
 // The key cache observes uses only for a policy that asks for them.

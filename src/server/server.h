@@ -106,7 +106,7 @@ class Server : public Service {
   void WatchCompactions();
   BlobOptions BlobSettings();
   void WatchBlobs();
-  void BoundTracking();
+  void LimitMemory();
   void NoteEvictionPolicy();
   std::unique_ptr<const DatasetParts> dataset_;
   // The writers of RDB files in the data directory.

@@ -56,6 +56,15 @@ class CommandState {
     steps_left_ -= steps;
     return Ok();
   }
+  // Takes the cost of a walk over this many elements of a packed collection: a step for every kElementsPerStep of all
+  // walks of the command. kWouldWait when the work budget is used up.
+  Status SpendOnPacked(uint64_t elements) {
+    packed_elements_ += elements;
+    if (packed_elements_ < kElementsPerStep) return Ok();
+    const uint64_t steps = packed_elements_ / kElementsPerStep;
+    packed_elements_ %= kElementsPerStep;
+    return Spend(steps);
+  }
   // Takes the cost of `reads` table reads from the work budget; never more than is left.
   void SpendReads(uint64_t reads) { steps_left_ -= std::min(steps_left_, reads * kStepsOfRead); }
 
@@ -84,6 +93,7 @@ class CommandState {
     now_ms_ = now_ms;
     reads_ = reads;
     steps_left_ = kFastLaneSteps;
+    packed_elements_ = 0;
     stop_ = nullptr;
     saw_uncommitted_ = met_lock_ = false;
     missing_row_.clear();
@@ -126,6 +136,8 @@ class CommandState {
  private:
   // A block outside the block cache is copied from the page cache, verified and decompressed: about five microseconds.
   static constexpr uint64_t kStepsOfRead = 32;
+  // A command may add 1,024 elements, the most that are packed (MostPackedBytes), one after the other on the fast lane.
+  static constexpr uint64_t kElementsPerStep = 256;
   static constexpr std::string_view kNeedsSlowLane = "slow lane";
 
   Lane lane_ = Lane::kFast;
@@ -136,6 +148,7 @@ class CommandState {
   bool only_peeks_ = false;
   int64_t now_ms_ = 0;
   uint64_t steps_left_ = 0;
+  uint64_t packed_elements_ = 0;  // of walks that no step was taken for; below kElementsPerStep
   const bool* stop_ = nullptr;
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;

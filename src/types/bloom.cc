@@ -10,6 +10,9 @@ namespace {
 
 // The error rate of a link, as a part of that of the link before.
 constexpr double kTightening = 0.5;
+// Of the command's work budget.
+constexpr uint64_t kBitsPerStep = 64;
+constexpr uint64_t kLinksPerStep = 16;
 
 }  // namespace
 
@@ -31,15 +34,18 @@ Status Bloom::Create(BloomChain chain) {
 }
 
 Result<bool> Bloom::HasAllBits(const BloomLink& link, uint64_t begin, const BloomHash& hash) const {
-  for (uint32_t i = 0; i < link.hashes; ++i) {
-    const uint64_t bit = hash.Bit(i, link);
-    if (!(TRY(bytes_.ByteAt(begin + bit / 8)) & 1 << bit % 8)) return false;
+  uint32_t found = 0;
+  for (; found < link.hashes; ++found) {
+    const uint64_t bit = hash.Bit(found, link);
+    if (!(TRY(bytes_.ByteAt(begin + bit / 8)) & 1 << bit % 8)) break;
   }
-  return true;
+  TRY(keys_.txn().command().Spend(found / kBitsPerStep));
+  return found == link.hashes;
 }
 
 // Looks at the newest link first, which is the largest.
 Result<bool> Bloom::Contains(const BloomHash& hash) const {
+  TRY(keys_.txn().command().Spend(1 + chain_.links.size() / kLinksPerStep));
   uint64_t begin = bytes_.length();
   for (auto link = chain_.links.rbegin(); link != chain_.links.rend(); ++link) {
     begin -= link->bytes;
@@ -68,6 +74,7 @@ Result<BloomAdded> Bloom::Add(std::string_view item) {
   if (const BloomAdded room = TRY(MakeRoom()); room != BloomAdded::kNew) return room;
   BloomLink& link = chain_.links.back();
   const uint64_t begin = bytes_.length() - link.bytes;
+  TRY(keys_.txn().command().Spend(link.hashes / kBitsPerStep));
   for (uint32_t i = 0; i < link.hashes; ++i) {
     const uint64_t bit = hash.Bit(i, link);
     *TRY(bytes_.Edit(begin + bit / 8)) |= static_cast<char>(1u << bit % 8);

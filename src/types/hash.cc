@@ -102,7 +102,7 @@ Status Hash::OpenSpreadDeadlines(std::string_view rest) {
 
 Result<bool> Hash::IsDue(std::string_view field) const {
   if (!MayHaveDue()) return false;
-  const int64_t when_ms = TRY(deadlines_.Of(field));
+  const int64_t when_ms = TRY(DeadlineOf(field));
   return when_ms != kNoExpiry && keyspace_->txn().command().HasPassed(when_ms);
 }
 
@@ -133,10 +133,21 @@ Result<bool> Hash::EndDue(std::string_view field) {
   return true;
 }
 
+// Finds a field of the packed hash, and charges the walk.
+Result<std::optional<PackedEntries::Entry>> Hash::FindPacked(const Item& field) const {
+  TRY(keyspace_->txn().command().SpendOnPacked(packed_.count()));
+  return packed_.Find(field);
+}
+
+// Charges a walk over the deadlines of a packed hash. Rows are charged by the transaction.
+Status Hash::SpendOnDeadlines() const {
+  return is_spread_ ? Ok() : keyspace_->txn().command().SpendOnPacked(deadlines_.count());
+}
+
 Result<FieldValue> Hash::Get(std::string_view field) const {
   if (TRY(IsDue(field))) return FieldValue();
   if (is_spread_) return FieldValue(TRY(spread_.Get(field)));
-  const auto entry = TRY(packed_.Find(Item::FromText(field)));
+  const auto entry = TRY(FindPacked(Item::FromText(field)));
   return entry ? FieldValue(entry->value) : FieldValue();
 }
 
@@ -165,7 +176,7 @@ Result<bool> Hash::SetStored(std::string_view field, std::string_view value) {
   }
   record_changed_ = true;
   const Item name = Item::FromText(field);
-  const auto entry = TRY(packed_.Find(name));
+  const auto entry = TRY(FindPacked(name));
   if (entry) {
     packed_.ReplaceValue(*entry, value);
     return false;
@@ -189,7 +200,7 @@ Result<bool> Hash::RemoveStored(std::string_view field) {
   if (is_spread_) {
     was_there = TRY(spread_.Remove(field));
   } else {
-    const auto entry = TRY(packed_.Find(Item::FromText(field)));
+    const auto entry = TRY(FindPacked(Item::FromText(field)));
     if (entry) packed_.Erase(*entry);
     was_there = entry.has_value();
   }
@@ -198,7 +209,9 @@ Result<bool> Hash::RemoveStored(std::string_view field) {
 }
 
 Result<int64_t> Hash::DeadlineOf(std::string_view field) const {
-  return has_deadlines_ ? deadlines_.Of(field) : Result<int64_t>(kNoExpiry);
+  if (!has_deadlines_) return kNoExpiry;
+  TRY(SpendOnDeadlines());
+  return deadlines_.Of(field);
 }
 
 Status Hash::SetDeadline(std::string_view field, int64_t when_ms) {
@@ -209,6 +222,7 @@ Status Hash::SetDeadline(std::string_view field, int64_t when_ms) {
     next_ms_ = when_ms;
     if (is_spread_) deadlines_ = FieldDeadlines(keyspace_->txn(), spread_.id(), 0, key_->stripe());
   }
+  TRY(SpendOnDeadlines());
   TRY(deadlines_.Put(field, when_ms));
   next_ms_ = std::min(next_ms_, when_ms);
   next_is_stale_ |= !is_spread_;
@@ -218,6 +232,7 @@ Status Hash::SetDeadline(std::string_view field, int64_t when_ms) {
 
 Status Hash::EraseDeadline(std::string_view field) {
   const uint64_t before = deadlines_.count();
+  TRY(SpendOnDeadlines());
   TRY(deadlines_.Erase(field));
   if (deadlines_.count() == before) return Ok();
   next_is_stale_ |= !is_spread_;  // for a spread hash this costs a read; RemoveDue pays it if this was the earliest

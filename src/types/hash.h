@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -118,6 +119,8 @@ class Hash {
   bool FitsPacked(std::string_view field, std::string_view value);
   Status Spread();
   RecordHeader NewHeader() const;
+  Result<std::optional<PackedEntries::Entry>> FindPacked(const Item& field) const;
+  Status SpendOnDeadlines() const;
   Result<bool> IsDue(std::string_view field) const;
   Result<bool> EndDue(std::string_view field);
   void EmitExpired(std::span<const std::string> fields);

@@ -8,7 +8,8 @@
 namespace cairn {
 namespace {
 
-constexpr size_t kBytesPerStep = 128;  // of a text that is parsed
+constexpr size_t kBytesPerStep = 128;     // of a text that is parsed
+constexpr size_t kPathBytesPerStep = 16;  // a step of a path may have two bytes
 
 }  // namespace
 
@@ -23,9 +24,30 @@ Status Json::Open(KeyEntry entry) {
 Result<JsonValue> Json::Read() const {
   ASSERT(exists(), "a missing key has no document");
   TRY(keys_.txn().command().Spend(text().size() / kBytesPerStep));
-  Result<JsonValue> document = ParseJson(text());
-  if (!document.ok()) return Status::Corruption("json: the row is not a document");
+  Result<JsonValue> document = ParseJson(text(), MostMemory(keys_));
+  if (!document.ok() && document.status().text() != kJsonTooLarge) {
+    return Status::Corruption("json: the row is not a document");
+  }
   return document;
+}
+
+Result<JsonValue> Json::Parse(std::string_view text, uint64_t taken) const {
+  TRY(keys_.txn().command().Spend(1 + text.size() / kBytesPerStep));
+  const uint64_t most = MostMemory(keys_);
+  return ParseJson(text, most - std::min(most, taken));
+}
+
+Result<JsonPath> Json::ParsePath(std::string_view text) const {
+  TRY(keys_.txn().command().Spend(1 + text.size() / kPathBytesPerStep));
+  return JsonPath::Parse(text);
+}
+
+uint64_t Json::MostMemory(Keyspace& keys) {
+  return keys.txn().command().keeps_expired() ? UINT64_MAX : ReadLimit(keys.limits().json_max_memory);
+}
+
+Status Json::CheckMemory(uint64_t bytes) const {
+  return bytes > MostMemory(keys_) ? Status::Reply(kJsonTooLarge) : Ok();
 }
 
 JsonWork Json::work() const {
@@ -35,6 +57,7 @@ JsonWork Json::work() const {
 
 Status Json::Write(const JsonValue& document) {
   if (JsonLevels(document) > kMostJsonLevels) return Status::Reply("ERR recursion limit exceeded");
+  TRY(CheckMemory(JsonMemory(document)));  // it would be stored, and no command could read it
   return WriteText(JsonText(document));
 }
 

@@ -3,9 +3,15 @@
 // Json: a key's JSON document. It is one row (Encoding::kRaw): the compact text of the document (types/json_value.h).
 // Reads of the whole document need no parse.
 //
+// A parsed document may take many times the memory of its text: each value has 40 bytes, and `0,` is a value. So the
+// memory of one is limited (Limits::json_max_memory). Commands of a primary's stream have no limit: the primary has run
+// them.
+//
 // Thread: that of the transaction.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "base/result.h"
@@ -19,6 +25,10 @@ class Json {
  public:
   // A document whose text is longer is refused, like a string.
   static constexpr size_t kMostBytes = 512ull << 20;
+  // The share of the memory budget that one parsed document may take. Even the smallest budget allows some MB of text.
+  static constexpr uint64_t ShareOf(uint64_t budget) { return std::max(budget / 8, uint64_t{16} << 20); }
+  // The memory that one document may take when a command of this keyspace parses it.
+  static uint64_t MostMemory(Keyspace& keys);
 
   // `key` must outlive this object.
   Json(Keyspace& keys, const Key& key) : keys_(keys), key_(key) {}
@@ -29,6 +39,12 @@ class Json {
   // REQUIRES: exists()
   std::string_view text() const { return entry_.payload(); }
   Result<JsonValue> Read() const;
+  // Parses a document that is an argument of the command. `taken`: the memory of other arguments that are in memory.
+  Result<JsonValue> Parse(std::string_view text, uint64_t taken = 0) const;
+  // Parses a path that is an argument of the command.
+  Result<JsonPath> ParsePath(std::string_view text) const;
+  // kJsonTooLarge if values of this size must not be in memory.
+  Status CheckMemory(uint64_t bytes) const;
   // The bounds for matching paths in it.
   JsonWork work() const;
 

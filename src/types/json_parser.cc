@@ -21,6 +21,8 @@ struct OpenContainer {
 
 class JsonBuilder {
  public:
+  explicit JsonBuilder(uint64_t most_memory) : memory_left_(most_memory) {}
+
   using number_integer_t = nlohmann::json::number_integer_t;
   using number_unsigned_t = nlohmann::json::number_unsigned_t;
   using number_float_t = nlohmann::json::number_float_t;
@@ -37,10 +39,11 @@ class JsonBuilder {
   bool number_float(number_float_t value, const string_t&) {
     return std::isfinite(value) ? Add({value}) : Fail("ERR number out of range");
   }
-  bool string(string_t& value) { return Add({std::move(value)}); }
+  bool string(string_t& value) { return TakeMemory(value.size()) && Add({std::move(value)}); }
   bool binary(binary_t&) { return false; }
   bool start_object(size_t) { return Begin({JsonValue::Object()}); }
   bool key(string_t& name) {
+    if (!TakeMemory(sizeof(std::string) + name.size())) return false;
     open_.back().name = std::move(name);
     return true;
   }
@@ -66,6 +69,13 @@ class JsonBuilder {
     return false;
   }
 
+  // Counts the same bytes as JsonMemory.
+  bool TakeMemory(uint64_t bytes) {
+    if (bytes > memory_left_) return Fail(kJsonTooLarge);
+    memory_left_ -= bytes;
+    return true;
+  }
+
   bool Begin(JsonValue container) {
     if (open_.size() >= kMostJsonLevels) return Fail("ERR recursion limit exceeded");
     open_.push_back({.value = std::move(container)});
@@ -79,6 +89,7 @@ class JsonBuilder {
   }
 
   bool Add(JsonValue value) {
+    if (!TakeMemory(sizeof value)) return false;
     if (open_.empty()) {
       root_ = std::move(value);
     } else if (OpenContainer& parent = open_.back(); parent.value.Is(JsonKind::kArray)) {
@@ -110,6 +121,7 @@ class JsonBuilder {
     return found == parent.names.end() ? nullptr : &members[found->second].value;
   }
 
+  uint64_t memory_left_;
   JsonValue root_;
   std::vector<OpenContainer> open_;
   std::string error_;
@@ -118,8 +130,8 @@ class JsonBuilder {
 
 }  // namespace
 
-Result<JsonValue> ParseJson(std::string_view text) {
-  JsonBuilder builder;
+Result<JsonValue> ParseJson(std::string_view text, uint64_t most_memory) {
+  JsonBuilder builder(most_memory);
   if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return builder.Take();
   std::string error = builder.error();
   if (builder.position() > 0) error.append(" at line 1 column ").append(std::to_string(builder.position()));

@@ -68,6 +68,11 @@ struct JsonWork {
 
 class JsonPath {
  public:
+  // A parsed path may take a hundred times the memory of its text, and a regular expression megabytes.
+  static constexpr size_t kMostBytes = 64 << 10;
+  static constexpr int kMostPatterns = 16;
+
+  // The error is a client's error reply.
   static Result<JsonPath> Parse(std::string_view text);
 
   bool is_legacy() const { return is_legacy_; }

@@ -186,6 +186,7 @@ class JsonPathParser {
     const bool has_pattern =
         test.right.kind == JsonOperand::Kind::kConstant && test.right.constant.Is(JsonKind::kString);
     if (test.kind == Filter::kMatches && has_pattern) {
+      if (++patterns_ > JsonPath::kMostPatterns) return Error();
       test.pattern = std::make_shared<RE2>(test.right.constant.text(), RE2::Quiet);
     }
     return test;
@@ -229,9 +230,11 @@ class JsonPathParser {
   std::string_view text_;
   size_t next_ = 0;
   int levels_ = 0;
+  int patterns_ = 0;
 };
 
 Result<JsonPath> JsonPath::Parse(std::string_view text) {
+  if (text.size() > kMostBytes) return Status::Reply("ERR the path exceeds the maximum of 64 KB");
   const bool is_legacy = text != "$" && !text.starts_with("$.") && !text.starts_with("$[");
   std::string whole = "$";
   if (is_legacy && text != ".") {

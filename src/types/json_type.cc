@@ -15,7 +15,7 @@ Status ReadDocument(RdbReader& reader, RdbValue& value) {
   TRY(ReadRdbText(reader, value));
   std::string scratch;
   const std::string_view text = value.items[0].Text(scratch);
-  const Result<JsonValue> document = ParseJson(text);
+  const Result<JsonValue> document = ParseJson(text, reader.most_parsed_bytes());
   if (!document.ok() || JsonText(*document) != text) return Status::Corruption("rdb: a text that is not JSON");
   return Ok();
 }

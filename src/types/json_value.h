@@ -68,8 +68,10 @@ inline constexpr size_t kJsonBytesPerVisit = 64;
 
 inline constexpr int kMostJsonLevels = 128;
 
-// Parses one document. The error is a client's error reply with the position.
-Result<JsonValue> ParseJson(std::string_view text);
+// Parses one document. The error is a client's error reply with the position, or kJsonTooLarge if the values take more
+// than `most_memory` bytes, as JsonMemory counts them.
+Result<JsonValue> ParseJson(std::string_view text, uint64_t most_memory = UINT64_MAX);
+inline constexpr std::string_view kJsonTooLarge = "ERR the JSON values take too much memory";
 
 // The parts of an indented text (JSON.GET). All empty: the compact text.
 struct JsonLayout {

@@ -34,6 +34,8 @@ struct Limits {
   // A hash or set beyond a limit of entries or of an element's length stays packed up to this size.
   std::atomic<int64_t> packed_large_max_bytes{12 * 1024};
   std::atomic<int64_t> proto_max_bulk_len{512 * 1024 * 1024};
+  // The memory of one parsed document, in bytes. The server sets it to Json::ShareOf its budget.
+  std::atomic<int64_t> json_max_memory{INT64_MAX};
   std::atomic<bool> skips_payload_checksums{false};  // RESTORE skips the checksum (DEBUG)
 };
 

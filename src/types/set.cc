@@ -94,15 +94,22 @@ Result<bool> Set::Contains(std::string_view member, Access access) const {
       const auto value = ParseInt64(member);
       return value ? ContainsInteger(*value) : Result<bool>(false);
     }
-    case Form::kPacked: return TRY(packed_.Find(Item::FromText(member))).has_value();
+    case Form::kPacked: return TRY(FindPacked(Item::FromText(member))).has_value();
     case Form::kSpread: break;
   }
   const RowRef row = TRY(spread_.Get(member, access));
   return static_cast<bool>(row);
 }
 
+// Finds a member of the packed set, and charges the walk.
+Result<std::optional<PackedEntries::Entry>> Set::FindPacked(const Item& member) const {
+  TRY(keyspace_->txn().command().SpendOnPacked(packed_.count()));
+  return packed_.Find(member);
+}
+
 Result<bool> Set::ContainsInteger(int64_t value) const {
   if (is_decoded_) return std::binary_search(integers_.begin(), integers_.end(), value);
+  TRY(keyspace_->txn().command().SpendOnPacked(integer_count_));
   PackedIntegersReader reader(entry_.payload());
   int64_t at;
   while (reader.Next(at)) {
@@ -139,7 +146,7 @@ Result<bool> Set::AddInteger(int64_t value) {
 
 Result<bool> Set::AddPacked(std::string_view member) {
   const Item item = Item::FromText(member);
-  if (TRY(packed_.Find(item))) return false;
+  if (TRY(FindPacked(item))) return false;
   record_changed_ = true;
   const Limits& limits = keyspace_->limits();
   is_large_ = is_large_ || member.size() > ReadLimit(limits.set_max_listpack_value);
@@ -211,7 +218,7 @@ Result<bool> Set::RemoveInteger(std::string_view member) {
 }
 
 Result<bool> Set::RemovePacked(std::string_view member) {
-  const auto entry = TRY(packed_.Find(Item::FromText(member)));
+  const auto entry = TRY(FindPacked(Item::FromText(member)));
   if (entry) packed_.Erase(*entry);
   return entry.has_value();
 }

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -80,6 +81,7 @@ class Set {
  private:
   enum class Form : unsigned char { kIntegers, kPacked, kSpread };
 
+  Result<std::optional<PackedEntries::Entry>> FindPacked(const Item& member) const;
   Result<bool> AddInteger(int64_t value);
   Result<bool> AddPacked(std::string_view member);
   Result<bool> RemoveInteger(std::string_view member);

@@ -80,10 +80,16 @@ Status Zset::Open(KeyEntry entry) {
   }
 }
 
+// Finds a member of the packed set, and charges the walk.
+Result<std::optional<PackedZset::Found>> Zset::FindPacked(std::string_view member) const {
+  if (packed_count_ == 0) return std::optional<PackedZset::Found>();
+  TRY(keys_->txn().command().SpendOnPacked(packed_count_));
+  return PackedZset(packed()).Find(member);
+}
+
 Result<std::optional<double>> Zset::Score(std::string_view member) {
   if (spread_) return spread_->Score(member);
-  if (packed_count_ == 0) return std::optional<double>();
-  const auto found = TRY(PackedZset(packed()).Find(member));
+  const auto found = TRY(FindPacked(member));
   return found ? std::optional<double>(found->entry.score) : std::nullopt;
 }
 
@@ -94,8 +100,7 @@ Result<std::optional<Zset::Ranked>> Zset::RankOf(std::string_view member, bool r
     if (!score) return std::optional<Ranked>();
     ranked = {TRY(spread_->RankOf(member, *score)), *score};
   } else {
-    if (packed_count_ == 0) return std::optional<Ranked>();
-    const auto found = TRY(PackedZset(packed()).Find(member));
+    const auto found = TRY(FindPacked(member));
     if (!found) return std::optional<Ranked>();
     ranked = {found->rank, found->entry.score};
   }
@@ -116,8 +121,7 @@ Result<Added> Zset::AddSpread(std::string_view member, double score, const AddRu
 }
 
 Result<Added> Zset::AddPacked(std::string_view member, double score, const AddRules& rules) {
-  std::optional<PackedZset::Found> found;
-  if (packed_count_ > 0) found = TRY(PackedZset(packed()).Find(member));
+  const std::optional<PackedZset::Found> found = TRY(FindPacked(member));
   const auto current = found ? std::optional<double>(found->entry.score) : std::nullopt;
   const Added added = Decide(current, score, rules);
   const bool is_new = added.outcome == Added::Outcome::kAdded;
@@ -131,6 +135,7 @@ Result<Added> Zset::AddPacked(std::string_view member, double score, const AddRu
     }
     return added;
   }
+  TRY(keys_->txn().command().SpendOnPacked(packed_count_));  // the bytes are copied
   const std::string_view old = packed_count_ > 0 ? packed() : std::string_view();
   SetPacked(TRY(PackedZset(old).With(member, added.score, is_new ? nullptr : &found->entry)),
             packed_count_ + (is_new ? 1 : 0));
@@ -154,11 +159,9 @@ Result<bool> Zset::Remove(std::string_view member) {
     if (score) spread_->Erase(member, *score);
     return score.has_value();
   }
-  if (packed_count_ == 0) return false;
-  const PackedZset zset(packed());
-  const auto found = TRY(zset.Find(member));
+  const auto found = TRY(FindPacked(member));
   if (!found) return false;
-  SetPacked(TRY(zset.Without(found->entry.begin, found->entry.end, 1)), packed_count_ - 1);
+  SetPacked(TRY(PackedZset(packed()).Without(found->entry.begin, found->entry.end, 1)), packed_count_ - 1);
   return true;
 }
 

@@ -112,6 +112,7 @@ class Zset {
   Status Save();
 
  private:
+  Result<std::optional<PackedZset::Found>> FindPacked(std::string_view member) const;
   Result<Added> AddPacked(std::string_view member, double score, const AddRules& rules);
   Result<Added> AddSpread(std::string_view member, double score, const AddRules& rules);
   bool StaysPacked(std::string_view member, bool is_new, double score);

@@ -181,6 +181,114 @@ TEST_F(WorkBudget, SortStopsWhenItsReplyIsCut) {
   EXPECT_GT(Execute(Split("SORT list BY nosort GET w_*"), Lane::kSlow, &enough).size(), 1'600'000);
 }
 
+// A client that was evicted or killed may have asked for all keys, or for all elements of a large key.
+TEST_F(WorkBudget, ScansStopWhenTheirRepliesAreCut) {
+  EXPECT_EQ(":12000\r\n", Execute(WithMembers("SADD set", "member", 12'000), Lane::kSlow));
+  for (const Words& words : {Split("MSET"), Split("HSET hash"), Split("ZADD zset")}) {
+    const bool is_zset = words[0] == "ZADD";
+    Words all = words;
+    for (int i = 0; i < 12'000; ++i) {
+      const std::string name = "member" + std::to_string(i);
+      all.insert(all.end(), {is_zset ? "1" : name, is_zset ? name : "1"});
+    }
+    Execute(all, Lane::kSlow);
+  }
+  for (const std::string scan : {"SCAN", "SSCAN set", "HSCAN hash", "ZSCAN zset"}) {
+    const Words words = Split(scan + " 0 COUNT 100000");
+    SmallRoom room(100'000), enough(2'000'000);
+    EXPECT_EQ("-ERR stopped\r\n", Execute(words, Lane::kSlow, &room)) << scan;
+    EXPECT_GT(Execute(words, Lane::kSlow, &enough).size(), 180'000) << scan;
+  }
+}
+
+// A packed collection has no rows of its own, but a walk over its elements takes time too.
+TEST_F(WorkBudget, ManyLookUpsOfPackedCollectionsMove) {
+  Words fields = Split("HSET h");
+  Words scores = Split("ZADD z");
+  for (int i = 0; i < 400; ++i) {
+    fields.insert(fields.end(), {"m" + std::to_string(i), "v"});
+    scores.insert(scores.end(), {std::to_string(i), "m" + std::to_string(i)});
+  }
+  EXPECT_EQ(":400\r\n", Execute(fields, Lane::kFast));
+  EXPECT_EQ(":400\r\n", Execute(scores, Lane::kFast));
+  EXPECT_EQ(":1000\r\n", Execute(WithMembers("SADD s", "m", 1000), Lane::kFast));
+  EXPECT_EQ(":400\r\n", Execute(WithMembers("SADD integers", "", 400), Lane::kFast));
+
+  EXPECT_TRUE(Execute(Repeat("SMISMEMBER s", "x", 100), Lane::kFast).starts_with("*100\r\n:0\r\n"));
+  EXPECT_TRUE(Execute(Repeat("HMGET h", "x", 100), Lane::kFast).starts_with("*100\r\n$-1\r\n"));
+
+  EXPECT_TRUE(Moves(Repeat("SMISMEMBER s", "x", 2000)).starts_with("*2000\r\n:0\r\n"));
+  EXPECT_TRUE(Moves(Repeat("SMISMEMBER integers", "1000", 2000)).starts_with("*2000\r\n:0\r\n"));
+  EXPECT_EQ(":0\r\n", Moves(Repeat("SREM s", "x", 2000)));
+  EXPECT_EQ(":0\r\n", Moves(Repeat("SADD s", "m999", 2000)));
+  EXPECT_TRUE(Moves(Repeat("HMGET h", "x", 2000)).starts_with("*2000\r\n$-1\r\n"));
+  EXPECT_EQ(":0\r\n", Moves(Repeat("HDEL h", "x", 2000)));
+  EXPECT_EQ(":0\r\n", Moves(Repeat("HSET h", "m399 v", 2000)));
+  EXPECT_TRUE(Moves(Repeat("HTTL h FIELDS 2000", "x", 2000)).starts_with("*2000\r\n:-2\r\n"));
+  EXPECT_TRUE(Moves(Repeat("ZMSCORE z", "x", 2000)).starts_with("*2000\r\n$-1\r\n"));
+  EXPECT_EQ(":0\r\n", Moves(Repeat("ZREM z", "x", 2000)));
+  EXPECT_EQ(":0\r\n", Moves(Repeat("ZADD z", "1 m0 2 m0", 500)));
+}
+
+// So do the bits of a Bloom filter, and the runs of a sparse HyperLogLog.
+TEST_F(WorkBudget, ManyItemsOfSmallFiltersMove) {
+  EXPECT_EQ("+OK\r\n", Fast("BF.RESERVE exact 1e-300 1 NONSCALING"));
+  EXPECT_EQ(":1\r\n", Fast("BF.ADD exact a"));
+  EXPECT_TRUE(Execute(Repeat("BF.MEXISTS exact", "a", 50), Lane::kFast).starts_with("*50\r\n:1\r\n"));
+  EXPECT_TRUE(Moves(Repeat("BF.MEXISTS exact", "a", 200)).starts_with("*200\r\n:1\r\n"));
+  EXPECT_TRUE(Moves(Repeat("BF.MADD exact", "a", 200)).starts_with("*200\r\n:0\r\n"));
+
+  EXPECT_EQ(":1\r\n", Execute(WithMembers("PFADD counter", "element", 800), Lane::kFast));
+  EXPECT_EQ(":0\r\n", Fast("PFADD counter element0"));
+  EXPECT_EQ(":0\r\n", Moves(Repeat("PFADD counter", "element0", 10'000)));
+}
+
+TEST_F(WorkBudget, ParsesOfLargeDocumentsMove) {
+  const std::string text = '"' + std::string(300'000, 'x') + '"';
+  EXPECT_EQ("+OK\r\n", Fast("JSON.SET k $ []"));
+  EXPECT_EQ("+OK\r\n", Moves({"JSON.SET", "large", "$", text}));
+  EXPECT_EQ("*1\r\n:1\r\n", Moves({"JSON.ARRAPPEND", "k", "$", text}));
+  EXPECT_EQ("+OK\r\n", Moves({"JSON.MSET", "k", "$", "[]", "large", "$", text}));
+  EXPECT_EQ("*1\r\n:5000\r\n", Moves(Repeat("JSON.ARRAPPEND k $", "0", 5000)));
+  std::string path = "$";
+  for (int i = 0; i < 30'000; ++i) path += ".a";
+  EXPECT_EQ("$-1\r\n", Moves({"JSON.TYPE", "nokey", path}));
+}
+
+// The values of a short text may take more memory than the server has.
+TEST_F(WorkBudget, ParsedDocumentsTakeALimitedMemory) {
+  constexpr std::string_view kRefused = "-ERR the JSON values take too much memory\r\n";
+  std::string zeros = "[0";
+  for (int i = 1; i < 10'000; ++i) zeros += ",0";
+  zeros += "]";
+  EXPECT_EQ("+OK\r\n", Execute({"JSON.SET", "old", "$", zeros}, Lane::kSlow));
+  const std::string dump = Slow("DUMP old");
+  const size_t begin = dump.find('\n') + 1;
+  const std::string payload = dump.substr(begin, dump.size() - begin - 2);
+
+  limits_.json_max_memory = 100'000;
+  EXPECT_EQ(kRefused, Execute({"JSON.SET", "k", "$", zeros}, Lane::kSlow));
+  EXPECT_EQ(kRefused, Execute({"JSON.MSET", "k", "$", zeros}, Lane::kSlow));
+  EXPECT_EQ(kRefused, Execute({"JSON.MERGE", "k", "$", zeros}, Lane::kSlow));
+  EXPECT_EQ(kRefused, Slow("JSON.ARRLEN old $"));
+  EXPECT_EQ("-ERR Bad data format\r\n", Execute({"RESTORE", "k", "0", payload}, Lane::kSlow));
+  EXPECT_EQ("$" + std::to_string(zeros.size()) + "\r\n" + zeros + "\r\n", Slow("JSON.GET old"));
+
+  // Neither several arguments together nor several commands get more.
+  const std::string part = zeros.substr(0, 2 * 1500) + "]";
+  EXPECT_EQ("+OK\r\n", Slow("JSON.SET k $ []"));
+  EXPECT_EQ(kRefused, Execute({"JSON.ARRAPPEND", "k", "$", part, part}, Lane::kSlow));
+  EXPECT_EQ("*1\r\n:1\r\n", Execute({"JSON.ARRAPPEND", "k", "$", part}, Lane::kSlow));
+  EXPECT_EQ(kRefused, Execute({"JSON.ARRAPPEND", "k", "$", part}, Lane::kSlow));
+  EXPECT_EQ("*1\r\n:1\r\n", Slow("JSON.ARRLEN k $"));
+
+  // A replica does as its primary did.
+  txn().command().KeepExpired(true);
+  EXPECT_EQ("+OK\r\n", Execute({"JSON.SET", "k", "$", zeros}, Lane::kSlow));
+  EXPECT_EQ("+OK\r\n", Execute({"RESTORE", "k", "0", payload, "REPLACE"}, Lane::kSlow));
+  EXPECT_EQ("*1\r\n:10000\r\n", Slow("JSON.ARRLEN k $"));
+}
+
 // More draws than one batch, in the order in which they were drawn.
 TEST_F(WorkBudget, DrawsOfFieldsComeInBatches) {
   EXPECT_EQ(":3\r\n", Slow("HSET h a 1 b 2 c 3"));

@@ -73,7 +73,7 @@ def test_errors_equal_redis(pair):
 
 
 @pytest.mark.parametrize("before, change", [
-    ("set k 1", "incr k"), ("rpush k a", "lpop k"), ("set k 1", "del k"),
+    ("set k 1", "incr k"), ("rpush k a", "lpop k"), ("rpush k a", "ltrim k 0 -1"), ("set k 1", "del k"),
     ("set k 1", "expire k 100"), ("del k", "set k 1"), ("set k 1", "flushdb"),
     ("set k 1", "rename k k2"), ("hset k f v", "hincrby k n 1"), ("set k 1", "swapdb 0 1")])
 def test_a_change_of_a_watched_key_stops_the_queue(connect, before, change):

@@ -38,6 +38,20 @@ TEST(JsonValue, HasAtMost128Levels) {
   EXPECT_TRUE(Roundtrip(std::string(1'000'000, '[')).starts_with("ERR recursion limit exceeded"));
 }
 
+// Each value takes more memory than its text: a request must not exceed the memory of the server.
+TEST(JsonValue, TakesNoMoreMemoryThanAllowed) {
+  std::string zeros = "[0";
+  for (int i = 1; i < 1000; ++i) zeros += ",0";
+  zeros += "]";
+  const std::string members = R"({"a":"text","a name longer than others":[{},null,true,1.5,"more text"]})";
+  for (const std::string& text : {zeros, members, std::string(R"("text")")}) {
+    const size_t memory = JsonMemory(*ParseJson(text));
+    EXPECT_TRUE(ParseJson(text, memory).ok()) << text;
+    EXPECT_EQ(ParseJson(text, memory - 1).status().text(), kJsonTooLarge) << text;
+  }
+  EXPECT_GT(JsonMemory(*ParseJson(zeros)), 10 * zeros.size());
+}
+
 // A document with many members must not take quadratic time.
 TEST(JsonValue, ParsesManyMembers) {
   std::string text = "{";
@@ -96,6 +110,21 @@ TEST(JsonValue, SurvivesRandomDocumentsAndPaths) {
       ASSERT_EQ(Roundtrip(canonical), canonical);
     }
   }
+}
+
+// A step of two bytes takes about a hundred bytes of memory, and a regular expression much more.
+TEST(JsonPath, HasALimitedSize) {
+  std::string longest = "$";
+  while (longest.size() + 2 <= JsonPath::kMostBytes) longest += ".a";
+  EXPECT_TRUE(JsonPath::Parse(longest).ok());
+  EXPECT_TRUE(JsonPath::Parse(longest + ".a").status().text().ends_with("maximum of 64 KB"));
+  const auto path_of = [](int patterns) {
+    std::string path = "$[?(@.a=~'x'";
+    for (int i = 1; i < patterns; ++i) path += "||@.a=~'x'";
+    return JsonPath::Parse(path + ")]");
+  };
+  EXPECT_TRUE(path_of(JsonPath::kMostPatterns).ok());
+  EXPECT_FALSE(path_of(JsonPath::kMostPatterns + 1).ok());
 }
 
 // A path may match a value many times; the time and memory that it takes are bounded.
