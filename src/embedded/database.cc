@@ -13,6 +13,7 @@
 #include "embedded/upkeep.h"
 #include "embedded/workers.h"
 #include "storage/disk_reserve.h"
+#include "storage/format.h"
 #include "storage/store.h"
 #include "storage/store_snapshot.h"
 #include "types/keyspace.h"
@@ -47,6 +48,15 @@ Budget Divide(uint64_t total) {
   budget.rank_indexes = rest * 2 / 100;
   budget.rank_index_extra = 0;
   return budget;
+}
+
+// The replication stream of the directory does not have this program's changes. A server that continued it would differ
+// from its primary or from its replicas.
+Status ForgetHistory(Store& store) {
+  if (TRY(store.ReadNote(kHistoryRow)).empty()) return Ok();
+  const auto txn = std::make_unique<Transaction>(store);
+  txn->on_commit().PutNote(kHistoryRow, "");
+  return txn->Commit(CommitMode::kWait);
 }
 
 EmbeddedError Invalid(std::string_view text) { return {EmbeddedError::Code::kInvalid, std::string(text)}; }
@@ -167,6 +177,7 @@ EmbeddedError EmbeddedDatabase::Open(const EmbeddedOptions& options, std::unique
     const Status synced = (*store)->log().SetSyncsCommits(true);
     if (!synced.ok()) return ToError(synced);
   }
+  if (const Status forgotten = ForgetHistory(**store); !forgotten.ok()) return ToError(forgotten);
   database.reset(new EmbeddedDatabase(std::make_unique<State>(std::move(*store), options.durability)));
   return {};
 }

@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "storage/format.h"  // kHistoryRow
 
 namespace cairn {
 
-inline constexpr std::string_view kHistoryRow = "replication/history";
 inline constexpr std::string_view kAppliedRow = "replication/applied";
 inline constexpr size_t kReplicationIdDigits = 40;
 inline constexpr std::string_view kNoReplicationId = "0000000000000000000000000000000000000000";

@@ -53,6 +53,15 @@ void SleepUntil(int64_t until_us, const Check& check) {
   }
 }
 
+// Row files have only rows of mode kSsd. A mode may change between Suits and the snapshot.
+Status CheckModes(const StoreSnapshot& snapshot) {
+  for (int db = 0; db < snapshot.databases(); ++db) {
+    if (ModeOfKeyspace(snapshot.keyspace(db)) == StorageMode::kSsd) continue;
+    return Status::Io("the storage-mode of database " + std::to_string(db) + " has changed");
+  }
+  return Ok();
+}
+
 }  // namespace
 
 // ---- start and stop
@@ -177,6 +186,7 @@ Result<std::shared_ptr<SstSnapshot>> SstSnapshots::Begin(const FilesOffer& offer
   }
   set->first = {RoundUp(offer.free.keyspace, kKeyspaceStep), RoundUp(offer.free.collection, kCollectionStep)};
   std::shared_ptr<StoreSnapshot> snapshot = TRY(log_.TakeSnapshot(set->start));
+  TRY(CheckModes(*snapshot));
   set->stream = log_.history().id;
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(store_);
   txn->command().KeepExpired(true);

@@ -55,7 +55,7 @@ Status BackupStatus(const BackupParts& parts, CommandContext&, Args&, Reply& rep
 // BACKUP LIST
 Status BackupList(const BackupParts& parts, CommandContext&, Args&, Reply& reply) {
   const std::string dir = TRY(Folder(parts));
-  const std::vector<BackupEntry> backups = TRY(ListBackups(dir));
+  const std::vector<BackupEntry> backups = TRY(ListBackups(dir)).complete;
   reply.Array(backups.size());
   for (const BackupEntry& backup : backups) {
     constexpr size_t kFields = 4;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -34,28 +35,37 @@ Result<std::vector<DatabaseOptions>> OptionsIn(const Config& config) {
   return DatabaseOptionsOf(config.Words("database"), static_cast<int>(config.settings().databases));
 }
 
-// Gives the databases whose mode is to change an empty keyspace of the new one.
+// Gives each database of `changed` its configured mode and an empty keyspace of that mode.
+Status ReplaceKeyspaces(Store& store, Transaction& txn, const std::map<int, StorageMode>& changed,
+                        const std::vector<DatabaseOptions>& options) {
+  for (const auto& [db, before] : changed) {
+    const StorageMode mode = options[static_cast<size_t>(db)].mode;
+    TRY(store.engines().Provide(mode));
+    store.databases().SetMode(db, mode);
+    TRY(txn.databases().Replace(db));
+  }
+  TRY(txn.FinishCommand());
+  return txn.Commit(CommitMode::kWait);
+}
+
+// Gives the databases whose mode is to change an empty keyspace of the new one. After an error all have their old mode.
 Status FollowModes(Store& store, const std::vector<DatabaseOptions>& options) {
   DatabaseTable& table = store.databases();
-  std::vector<int> changed;
+  std::map<int, StorageMode> changed;  // database -> its mode before
   for (int db = 0; db < table.size(); ++db) {
-    if (table.mode(db) != options[static_cast<size_t>(db)].mode) changed.push_back(db);
+    if (table.mode(db) != options[static_cast<size_t>(db)].mode) changed.emplace(db, table.mode(db));
   }
   if (changed.empty()) return Ok();
   const auto txn = std::make_unique<Transaction>(store);
   TRY(LockAll(*txn));
-  for (const int db : changed) {
+  for (const auto& [db, before] : changed) {
     if (txn->databases().KeyCount(txn->databases().keyspace(db)) == 0) continue;
     return Status::Reply(fmt::format("database {} has keys; its storage-mode can change while it is empty", db));
   }
-  for (const int db : changed) {
-    const StorageMode mode = options[static_cast<size_t>(db)].mode;
-    TRY(store.engines().Provide(mode));
-    table.SetMode(db, mode);
-    TRY(txn->databases().Replace(db));
-  }
-  TRY(txn->FinishCommand());
-  return txn->Commit(CommitMode::kWait);
+  Status replaced = ReplaceKeyspaces(store, *txn, changed, options);
+  if (replaced.ok()) return replaced;
+  for (const auto& [db, before] : changed) table.SetMode(db, before);
+  return replaced;
 }
 
 Status FollowDurability(const Config& config, Store& store, const std::vector<DatabaseOptions>& options) {

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <gflags/gflags.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "base/file_mode.h"
 #include "server/offline.h"
@@ -26,23 +26,30 @@ using namespace cairn;
 
 constexpr char kProgram[] = "cairn-restore";
 
+// An older backup lacks writes, so it does not replace a damaged newest one unless --id names it.
 Result<uint32_t> ChooseBackup() {
-  const std::vector<BackupEntry> backups = TRY(ListBackups(FLAGS_backup_dir));
-  if (backups.empty()) return Status::Io("there is no complete backup in " + FLAGS_backup_dir);
-  if (FLAGS_id == 0) return backups.back().id;
-  for (const BackupEntry& backup : backups) {
-    if (backup.id == FLAGS_id) return backup.id;
+  const BackupList backups = TRY(ListBackups(FLAGS_backup_dir));
+  uint32_t id = FLAGS_id;
+  if (id == 0 && !backups.complete.empty()) id = backups.complete.back().id;
+  if (FLAGS_id == 0 && !backups.damaged.empty()) id = std::max(id, backups.damaged.back());
+  if (id == 0) return Status::Io("there is no backup in " + FLAGS_backup_dir);
+  if (std::ranges::find(backups.damaged, id) != backups.damaged.end()) {
+    const Status why = VerifyBackup(FLAGS_backup_dir, id);
+    return Status::Io(fmt::format("backup {} is damaged: {}. Choose another one with --id", id, why.text()));
   }
-  return Status::Io(fmt::format("there is no complete backup {} in {}", FLAGS_id, FLAGS_backup_dir));
+  if (std::ranges::find(backups.complete, id, &BackupEntry::id) != backups.complete.end()) return id;
+  return Status::Io(fmt::format("there is no backup {} in {}", id, FLAGS_backup_dir));
 }
 
 Status List() {
   if (!std::filesystem::is_directory(FLAGS_backup_dir)) return Status::Io(FLAGS_backup_dir + " is not a directory");
-  for (const BackupEntry& backup : TRY(ListBackups(FLAGS_backup_dir))) {
+  const BackupList backups = TRY(ListBackups(FLAGS_backup_dir));
+  for (const BackupEntry& backup : backups.complete) {
     fmt::print("{}  {:%Y-%m-%d %H:%M:%S} UTC  {} bytes in {} files\n", backup.id, fmt::gmtime(backup.unix_s),
                backup.bytes, backup.files);
   }
-  return Ok();
+  if (backups.damaged.empty()) return Ok();
+  return Status::Io(fmt::format("damaged backups: {}", fmt::join(backups.damaged, ", ")));
 }
 
 Status Verify() {

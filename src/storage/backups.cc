@@ -127,19 +127,20 @@ Status TakeOwner(const std::string& folder, const struct stat& target) {
 
 }  // namespace
 
-Result<std::vector<BackupEntry>> ListBackups(const std::string& dir) {
-  std::vector<BackupEntry> entries;
+Result<BackupList> ListBackups(const std::string& dir) {
+  BackupList list;
   std::error_code error;
   const bool has_any = std::filesystem::exists(dir + "/meta", error);
   if (error) return Status::Io(dir + ": " + error.message());
-  if (!has_any) return entries;
+  if (!has_any) return list;
   const auto engine = TRY(OpenToRead(dir));
   std::vector<rocksdb::BackupInfo> backups;
   engine->GetBackupInfo(&backups);
   for (const rocksdb::BackupInfo& backup : backups) {
-    entries.push_back({backup.backup_id, backup.timestamp, backup.size, backup.number_files});
+    list.complete.push_back({backup.backup_id, backup.timestamp, backup.size, backup.number_files});
   }
-  return entries;
+  engine->GetCorruptedBackups(&list.damaged);
+  return list;
 }
 
 Status VerifyBackup(const std::string& dir, uint32_t id) {
@@ -251,11 +252,14 @@ Status Backups::Delete(const std::string& dir, uint32_t id) {
     const MutexLock lock(mutex_);
     TRY(Claim());
   }
-  OpenBackups backups;
-  Status done = backups.Open(dir, engine_.db().GetEnv());
-  if (done.ok()) {
-    const rocksdb::Status deleted = backups.engine().DeleteBackup(id);
-    done = deleted.IsNotFound() ? Status::Reply(kNoSuchBackup) : FromRocksDb(deleted);
+  Status done;
+  {
+    OpenBackups backups;  // unlocks the directory before the claim is released
+    done = backups.Open(dir, engine_.db().GetEnv());
+    if (done.ok()) {
+      const rocksdb::Status deleted = backups.engine().DeleteBackup(id);
+      done = deleted.IsNotFound() ? Status::Reply(kNoSuchBackup) : FromRocksDb(deleted);
+    }
   }
   const MutexLock lock(mutex_);
   claimed_ = false;

@@ -33,8 +33,14 @@ struct BackupEntry {
   uint32_t files = 0;
 };
 
-// The complete backups, oldest first; none if the directory does not exist. kIo if it cannot be read. Waits.
-Result<std::vector<BackupEntry>> ListBackups(const std::string& dir);
+// The backups of a directory. A damaged one lacks a file, or its list of files cannot be read.
+struct BackupList {
+  std::vector<BackupEntry> complete;  // oldest first
+  std::vector<uint32_t> damaged;      // their ids, oldest first
+};
+
+// Lists the backups without reading their files; none if the directory does not exist. kIo if it cannot be read. Waits.
+Result<BackupList> ListBackups(const std::string& dir);
 // Reads all files of a backup and compares their checksums. kCorruption or kIo names the file. Waits.
 Status VerifyBackup(const std::string& dir, uint32_t id);
 // Copies a backup into `target`, which must be missing or empty, and compares the checksums. An empty `target` keeps

@@ -35,7 +35,8 @@ inline constexpr std::string_view kCollectionsRow = "collections";
 inline constexpr std::string_view kCountRowPrefix = "count/";
 inline constexpr std::string_view kCompactedRow = "compacted";
 inline constexpr std::string_view kLogRow = "log";
-inline constexpr std::string_view kUnservedRow = "cluster/unserved";  // cluster/unserved_slots.h
+inline constexpr std::string_view kUnservedRow = "cluster/unserved";    // cluster/unserved_slots.h
+inline constexpr std::string_view kHistoryRow = "replication/history";  // replication/history.h
 
 // The format row that this program writes.
 std::string EncodeFormat();

@@ -22,6 +22,8 @@ constexpr uint64_t kRowsWorthCompacting = 10000;
 // Rows per run, about ten milliseconds. Each collection also costs a look at its owner row.
 constexpr uint64_t kRowsPerRun = 16384;
 constexpr uint64_t kRowsOfLook = 4;
+// After so many failed runs a collection is given up: its rows wait for a compaction that RocksDB chooses.
+constexpr int kMostFailures = 10;
 // Parts of the key cache per run, about ten milliseconds too.
 constexpr int kLocksPerRun = 100;
 
@@ -82,14 +84,25 @@ Status LazyFree::Run(Store& store) {
   if (flushed) {
     cache_pass_.emplace();
     cache_empty_below_ = std::max(cache_empty_below_, empty_below);
-    TRY(DropDeadFiles(store, empty_below));
+    files_empty_below_ = std::max(files_empty_below_.value_or(0), empty_below);
   }
   if (cache_pass_) EraseDeadRows(store);
+  Status dropped;
+  if (files_empty_below_) dropped = DropDeadFiles(store, *files_empty_below_);
+  if (dropped.ok()) files_empty_below_.reset();
+  // While the store refuses writes, Recovery has logged why, and later runs retry.
+  if (!store.recovery().writable()) return Ok();
+  TRY(FreeCollections(store));
+  return dropped;
+}
+
+Status LazyFree::FreeCollections(Store& store) {
   Status status;
   for (uint64_t rows_left = kRowsPerRun; status.ok() && rows_left > 0 && BeginNext();) {
     bool is_done = true;
     status = FreeRows(store, rows_left, is_done);
-    if (status.ok() && !is_done) break;
+    if (!status.ok()) is_done = ++walk_->failures == kMostFailures;
+    if (!is_done) break;
     walk_.reset();
     pending_.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -116,22 +129,25 @@ Status LazyFree::FreeRows(Store& store, uint64_t& rows_left, bool& is_done) {
   options.fill_cache = false;
   const rocksdb::Slice end = ToSlice(upper.row());
   options.iterate_upper_bound = &end;
+  const uint64_t rows_before = rows_left;
   const RowPlace place = store.engines().PlaceOf(Space::kElements, upper.row());
   std::unique_ptr<rocksdb::Iterator> rows(place.db.NewIterator(options, place.family));
   std::string tagged(1, static_cast<char>(Space::kElements));
-  for (rows->Seek(walk_->next); rows->Valid() && rows_left > 0; rows->Next(), --rows_left, ++walk_->rows) {
+  for (rows->Seek(walk_->next); rows->Valid() && rows_left > 0; rows->Next(), --rows_left) {
     tagged.resize(1);
     tagged.append(rows->key().data(), rows->key().size());
     store.cache().Erase(tagged, Overlay::HashOf(tagged));
   }
   TRY(FromRocksDb(rows->status()));
   is_done = !rows->Valid();
-  if (!is_done) walk_->next = rows->key().ToString();
+  walk_->rows += rows_before - rows_left;
+  walk_->next = is_done ? std::string(upper.row()) : rows->key().ToString();
   rows.reset();  // RocksDB deletes no file that an open iterator has read
   if (!is_done) return Ok();
+  if (walk_->rows >= kRowsWorthCompacting) TRY(SuggestCompaction(store, walk_->id));
   orphans_.fetch_add(walk_->rows, std::memory_order_relaxed);
   if (walk_->rows > kRowsWorthCounting) store.counters().lazyfreed_objects.Add();
-  return walk_->rows < kRowsWorthCompacting ? Ok() : SuggestCompaction(store, walk_->id);
+  return Ok();
 }
 
 Status LazyFree::SuggestCompaction(Store& store, CollectionId id) {

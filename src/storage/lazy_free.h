@@ -31,7 +31,8 @@ class LazyFree {
   void AddFlush(CollectionId empty_below);
 
   // Frees a part of what was added so far. One call deletes up to 16,384 rows of collections. After AddFlush it also
-  // deletes the files that have only dead rows, and it removes the dead rows from a part of the key cache.
+  // deletes the files that have only dead rows, and it removes the dead rows from a part of the key cache. The next
+  // calls retry what fails, a collection a few times, and the files until they are deleted.
   Status Run(Store& store);
 
   // While a hold lasts, no row that was alive at its start is deleted from disk (StoreSnapshot). A hold first waits
@@ -56,9 +57,11 @@ class LazyFree {
     CollectionId id;
     std::string next;   // the row at which to continue
     uint64_t rows = 0;  // visited so far
+    int failures = 0;   // runs that ended with an error
   };
 
   bool BeginNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
+  Status FreeCollections(Store& store) ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
   // Subtracts the visited rows from `rows_left`; sets `is_done` if the collection has no more.
   Status FreeRows(Store& store, uint64_t& rows_left, bool& is_done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
   Status SuggestCompaction(Store& store, CollectionId id);
@@ -68,8 +71,9 @@ class LazyFree {
   Mutex work_mutex_;  // held while Run works
   Mutex mutex_ ABSL_ACQUIRED_AFTER(work_mutex_);
   std::optional<Walk> walk_ ABSL_GUARDED_BY(work_mutex_);
-  std::optional<RowCache::Pass> cache_pass_ ABSL_GUARDED_BY(work_mutex_);  // after AddFlush
-  CollectionId cache_empty_below_ ABSL_GUARDED_BY(work_mutex_) = 0;        // for cache_pass_
+  std::optional<RowCache::Pass> cache_pass_ ABSL_GUARDED_BY(work_mutex_);       // after AddFlush
+  CollectionId cache_empty_below_ ABSL_GUARDED_BY(work_mutex_) = 0;             // for cache_pass_
+  std::optional<CollectionId> files_empty_below_ ABSL_GUARDED_BY(work_mutex_);  // until the files are deleted
   std::deque<CollectionId> collections_ ABSL_GUARDED_BY(mutex_);
   CollectionId empty_below_ ABSL_GUARDED_BY(mutex_) = 0;
   bool flushed_ ABSL_GUARDED_BY(mutex_) = false;

@@ -17,6 +17,7 @@
 
 #include "base/random.h"
 #include "stats/process_memory.h"
+#include "storage/format.h"
 #include "storage/store.h"
 #include "types/hash.h"
 
@@ -63,14 +64,18 @@ class EmbeddedDatabaseTest : public testing::Test {
     EXPECT_FALSE(error) << error.text;
     return all;
   }
-  // Writes into the closed database as a server would.
-  void WriteAsServer(std::string_view name, const std::function<Status(Keyspace&, const Key&)>& command) {
+  // Opens the closed database as a server would.
+  std::unique_ptr<Store> OpenAsServer() {
     StoreOptions options;
     options.dir = options_.directory;
     options.budget = Budget::Of(64 << 20);
     auto store = Store::Open(options);
-    ASSERT_TRUE(store.ok());
-    Transaction txn(**store, 0);
+    EXPECT_TRUE(store.ok()) << store.status().text();
+    return std::move(*store);
+  }
+  void WriteAsServer(std::string_view name, const std::function<Status(Keyspace&, const Key&)>& command) {
+    const std::unique_ptr<Store> store = OpenAsServer();
+    Transaction txn(*store, 0);
     txn.BeginCommand(Lane::kSlow, 1, false);
     const Limits limits;
     Keyspace keys(txn, 0, limits);
@@ -232,6 +237,20 @@ TEST_F(EmbeddedDatabaseTest, DamageIsAnError) {
   std::string value;
   EXPECT_EQ(database_->Get("bad", value).code, ErrorCode::kCorruption);
   EXPECT_EQ(Get("good"), "1");
+}
+
+// A server that continued the stream would send replicas the changes after this program's, and not these.
+TEST_F(EmbeddedDatabaseTest, EndsTheReplicationStream) {
+  database_.reset();
+  WriteAsServer("k", [](Keyspace& keys, const Key&) -> Status {
+    keys.txn().on_commit().PutNote(kHistoryRow, "a stream");
+    return Ok();
+  });
+  Open();
+  database_.reset();
+  const Result<std::string> history = OpenAsServer()->ReadNote(kHistoryRow);
+  ASSERT_TRUE(history.ok());
+  EXPECT_EQ(*history, "");
 }
 
 TEST_F(EmbeddedDatabaseTest, WritesCanBeDurable) {

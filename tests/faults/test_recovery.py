@@ -4,6 +4,7 @@
 import contextlib
 import errno
 import pathlib
+import random
 import time
 
 import pytest
@@ -30,6 +31,11 @@ def fixture_faults():
     """A control file."""
     with Faults() as faults:
         yield faults
+
+
+def table_bytes(server):
+    """The size of RocksDB's tables."""
+    return sum(path.stat().st_size for path in pathlib.Path(server.data_dir).glob("*.sst"))
 
 
 def set_one(client, key):
@@ -122,6 +128,41 @@ def test_a_log_that_fails_just_after_a_flush_ends_the_server_with_a_reason(fault
         assert "FATAL: the log failed" in server.log_tail()
         server.start()
         assert server.client().keys() == [b"before"]
+
+
+def test_a_refused_storage_mode_is_not_that_of_a_later_flush(faults):
+    """The keys of a database in memory would be lost at the next start, although none is configured."""
+    with Server(command=faults.command()) as server:
+        client, other = server.client(), server.client(db=1)
+        client.set("before", "v")
+        faults.arm("write", errno.EIO, path="*.log")
+        with pytest.raises(redis.ResponseError, match="CONFIG SET failed"):
+            client.config_set("database", "1 storage-mode memory")
+        wait_until(lambda: set_one(client, "after"), "a write")
+        assert client.config_get("database")["database"] == ""
+        other.flushdb()
+        other.set("k", "v")
+        server.restart("kill9")
+        client, other = server.client(), server.client(db=1)
+        assert other.get("k") == b"v"
+        other.flushdb()
+        client.config_set("database", "1 storage-mode memory")
+        other.set("k", "v")
+        assert client.info("keyspace")["db1"]["storage_mode"] == "memory"
+
+
+def test_the_files_of_a_flushed_database_are_deleted_after_a_failure(faults):
+    """Otherwise they stay until a compaction, which nothing but new writes causes."""
+    with Server(command=faults.command()) as server:
+        client = server.client()
+        for key in range(50):
+            client.set(key, random.randbytes(10_000))
+        client.execute_command("COMPACT")
+        assert table_bytes(server) > 400_000
+        faults.arm("sync", errno.EIO, path="MANIFEST*")
+        client.flushall()
+        faults.wait_fired()
+        wait_until(lambda: table_bytes(server) < 100_000, "the end of the files", timeout_s=10)
 
 
 def test_reads_are_served_while_writes_fail(faults):

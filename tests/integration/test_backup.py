@@ -178,6 +178,30 @@ def test_a_damaged_backup_is_refused(tmp_path):
     assert not (tmp_path / "restored").exists()
 
 
+def test_an_older_backup_does_not_replace_a_damaged_newest_one(tmp_path):
+    """It lacks writes, so cairn-restore takes it only if --id names it."""
+    backups = tmp_path / "backups"
+    with Server(backup_dir=str(backups), backup_rate_limit=0) as server:
+        client = server.client()
+        for value in ("one", "two"):
+            client.set("key", value)
+            assert back_up(client)["result"] == "ok"
+        (backups / "private" / "2" / "CURRENT").unlink()
+        assert [backup["id"] for backup in listed(client)] == [1]
+    done = restore(backups, "--list")
+    assert done.returncode == 1 and done.stdout.startswith("1  ") and "damaged backups: 2" in done.stderr, done
+    target = tmp_path / "restored"
+    for arguments in (["--verify"], ["--verify", "--id=2"], [target]):
+        done = restore(backups, *arguments)
+        assert done.returncode == 1 and "backup 2 is damaged" in done.stderr and "CURRENT" in done.stderr, done
+    assert not target.exists()
+    assert restore(backups, "--verify", "--id=1").returncode == 0
+    assert restore(backups, "--id=1", target).returncode == 0
+    (backups / "private" / "1" / "CURRENT").unlink()
+    done = restore(backups, "--list")
+    assert done.returncode == 1 and not done.stdout and "damaged backups: 1, 2" in done.stderr, done
+
+
 def test_a_server_without_a_directory_refuses(r):
     for words in ("START", "LIST", "DELETE 1"):
         with pytest.raises(redis.ResponseError, match="backup-dir is not set"):

@@ -212,6 +212,20 @@ def test_if_files_cannot_be_written_rdb_files_are_sent(trouble):
                 assert primary.client().info("stats")["sync_full"] == 3
 
 
+def test_a_database_that_leaves_the_ssd_before_the_snapshot_is_sent_as_rdb():
+    """The files have only rows of an SSD, so a replica would count the keys of the database and have none of them."""
+    with start("cairn", repl_diskless_sync_delay=1000) as primary, start("cairn") as replica:
+        replica.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: stats(primary)["sync_full"] == 1, "the choice of files")
+        primary.client().config_set("database", "1 storage-mode memory")
+        primary.client(db=1).set("k", "v")
+        primary.client().config_set("repl-diskless-sync-delay", 0)
+        wait_for_link(replica)
+        assert replica.client(db=1).get("k") == b"v"
+        assert "the storage-mode of database 1 has changed" in primary.log_tail()
+        assert stats(primary)["sync_files"] == 0
+
+
 @contextlib.contextmanager
 def a_small_disk(folder):
     """Mounts a file system of a megabyte on the folder."""
