@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "base/hash.h"
+#include "check/stream_groups.h"
 #include "encoding/packed.h"
 #include "encoding/varint.h"
 #include "storage/slice.h"
@@ -228,8 +230,10 @@ Status CollectionReader::ReadScored(const SpreadPayload& payload, std::string& r
   return Ok();
 }
 
-// Passes on the members that have a score row only: their element rows are lost.
+// Passes on the members that have a score row only: their element rows are lost. Of several score rows of a member,
+// only the first counts.
 Status CollectionReader::AddFromScores(CollectionId id, uint64_t& count) {
+  std::unordered_set<uint64_t> passed;  // hashes of members
   return ForEach(scores_, Space::kScores, id, [&](std::string_view row, std::string_view) -> Status {
     CollectionId of = 0;
     double score = 0;
@@ -238,6 +242,7 @@ Status CollectionReader::AddFromScores(CollectionId id, uint64_t& count) {
     const RowKey element = MakeElementRow(id, member, 0);
     elements_.Seek(element.row());
     if (elements_.Valid() && elements_.row() == element.row()) return Ok();
+    if (!passed.insert(Hash64(member)).second) return Ok();
     std::string value;
     AppendScore(value, score);
     ++count;
@@ -275,7 +280,6 @@ Status CollectionReader::ReadStream(const SpreadPayload& payload, std::string& r
   const bool has_tail = !state.tail.IsZero();
   state.count = 0;
   state.chunks = 0;
-  state.groups = 0;
   state.first_id = {};
   state.head = {};
   state.tail = {};
@@ -293,12 +297,19 @@ Status CollectionReader::ReadStream(const SpreadPayload& payload, std::string& r
     state.count += count;
     return Pass(Space::kElements, row, value);
   }));
-  TRY(ForEach(scores_, Space::kScores, payload.id, [&](std::string_view row, std::string_view value) {
-    if (row.substr(kIdBytes).starts_with('g')) ++state.groups;
-    return Pass(Space::kScores, row, value);
-  }));
+  state.groups = TRY(ReadGroups(payload.id, state.groups));
   AppendStreamState(result, payload.id, state);
   return Ok();
+}
+
+Result<uint64_t> CollectionReader::ReadGroups(CollectionId id, uint64_t expected) {
+  StreamGroupsReader groups(
+      id, [this](std::string_view row, std::string_view value) { return Pass(Space::kScores, row, value); });
+  TRY(ForEach(scores_, Space::kScores, id,
+              [&](std::string_view row, std::string_view value) { return groups.Add(row, value); }));
+  const uint64_t found = TRY(groups.Finish(on_bad_row_));
+  if (found != expected) on_bad_row_(fmt::format("it has {} consumer groups of {}", found, expected));
+  return found;
 }
 
 Status CollectionReader::ReadFragments(const Record& record, const SpreadPayload& payload, std::string& result) {

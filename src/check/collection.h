@@ -29,7 +29,8 @@ class CollectionReader {
 
   // Reads the rows of the record, whose encoding is spread, and returns the record that fits them; its count is 0 if
   // nothing is left of the value. `elements` and `scores` are moved behind them. kCorruption if the payload does not
-  // decode; otherwise an error of `on_row`. A stream's groups, whose rows are in `scores`, are passed on as they are.
+  // decode; otherwise an error of `on_row`. A row that can be made from other rows (score rows, rows of consumer
+  // groups) is passed on as these say.
   Result<std::string> Read(const Record& record);
 
  private:
@@ -41,6 +42,8 @@ class CollectionReader {
   Status AddFromScores(CollectionId id, uint64_t& count);
   Status ReadList(const SpreadPayload& payload, std::string& result);
   Status ReadStream(const SpreadPayload& payload, std::string& result);
+  // Returns the number of consumer groups. `expected`: the number in the record.
+  Result<uint64_t> ReadGroups(CollectionId id, uint64_t expected);
   Status ReadFragments(const Record& record, const SpreadPayload& payload, std::string& result);
   Status Pass(Space space, std::string_view row, std::string_view value) {
     return on_row_ ? on_row_(space, row, value) : Ok();

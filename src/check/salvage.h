@@ -3,8 +3,8 @@
 // Salvage: copies what can be read of a damaged data directory into a new one that a server opens.
 //
 // The rows of the space keys decide: for each one that decodes, the rows of its value that decode are copied, with a
-// record that fits them. Owner rows, expiries, score rows and the counts of databases are made anew, so nothing that
-// has no key is copied. What is lost is printed.
+// record that fits them. Owner rows, expiries, score rows, the counts of databases, and the rows of consumer groups
+// that follow from pending entries are made anew, so nothing that has no key is copied. What is lost is printed.
 //
 // Thread: that of its user.
 #pragma once

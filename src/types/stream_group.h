@@ -5,16 +5,7 @@
 //
 // It has a row for the group, one per consumer, and two per pending entry: by entry and by its consumer. A group whose
 // entries were ever claimed by their idle time (XREADGROUP CLAIM) has a third one, by the delivery time
-// (types/stream_rows.h has the keys). Their values (docs/format.md, section 5.4):
-//
-//   group      number last_ms last_seq entries_read pending consumers next_consumer   all varints
-//                entries_read: one more than the number of entries read; 0: not known
-//              then timed nacked next_nacked, varints, only if one of them is not 0
-//                timed: 1 if there are rows by delivery time; nacked: number of pending entries without a consumer
-//   consumer   number seen_ms active_ms pending                                       all varints
-//                active_ms: one more than the time; 0: it never got anything
-//   pending    delivered_ms deliveries, varints, then the consumer's name; without a consumer (XNACK) 2^63 and the
-//              entry's place among such entries instead of delivered_ms
+// (types/stream_rows.h has the keys, types/stream_group_rows.h the values).
 //
 // The rows of pending entries are written at once, those of the group and its consumers by Save().
 //
@@ -31,16 +22,9 @@
 #include "base/result.h"
 #include "encoding/stream_entry.h"
 #include "types/stream.h"
+#include "types/stream_group_rows.h"
 
 namespace cairn {
-
-struct StreamConsumer {
-  std::string name;
-  uint32_t number = 0;
-  int64_t seen_ms = 0;               // when it last made a request
-  int64_t active_ms = kNeverActive;  // when it last received an entry
-  uint64_t pending = 0;
-};
 
 // Returns whether to continue.
 using PendingVisitor = std::function<Result<bool>(const PendingEntry& entry)>;
@@ -55,11 +39,11 @@ class StreamGroup {
   static Status ForEach(const Stream& stream, const std::function<Result<bool>(StreamGroup& group)>& visit);
 
   const std::string& name() const { return name_; }
-  uint64_t pending() const { return pending_; }
-  uint64_t nacked() const { return nacked_; }  // of the pending entries, those that XNACK released
-  uint64_t consumers() const { return consumer_count_; }
-  StreamId last_id() const { return last_id_; }
-  int64_t entries_read() const { return entries_read_; }
+  uint64_t pending() const { return state_.pending; }
+  uint64_t nacked() const { return state_.nacked; }  // of the pending entries, those that XNACK released
+  uint64_t consumers() const { return state_.consumers; }
+  StreamId last_id() const { return state_.last_id; }
+  int64_t entries_read() const { return state_.entries_read; }
   void SetPosition(StreamId last_id, int64_t entries_read);
   // Records that the entry `id` of the stream was delivered to the group. No-op if it was delivered before.
   void Advance(const StreamState& stream, StreamId id);
@@ -103,26 +87,15 @@ class StreamGroup {
 
  private:
   StreamGroup(Transaction& txn, StreamRows rows, std::string_view name) : txn_(&txn), rows_(rows), name_(name) {}
-  Status Decode(std::string_view value);
-  Result<PendingEntry> ReadPending(StreamId id, std::string_view value) const;
   // Removes the entry from the consumer for which it is pending, or from those without a consumer, and its row by time.
   Status TakeFrom(const PendingEntry& entry);
   RowKey TimedRow(const PendingEntry& entry) const;
   void WritePending(const PendingEntry& entry);
-  void WriteConsumer(const StreamConsumer& consumer);
 
   Transaction* txn_;
   StreamRows rows_;
   std::string name_;
-  uint32_t number_ = 0;
-  StreamId last_id_;
-  int64_t entries_read_ = kUnknownEntriesRead;
-  uint64_t pending_ = 0;
-  uint64_t consumer_count_ = 0;
-  uint32_t next_consumer_ = 0;
-  bool is_timed_ = false;  // there are rows by delivery time
-  uint64_t nacked_ = 0;
-  uint64_t next_nacked_ = 0;                                   // the place of the next released entry
+  StreamGroupState state_;
   std::map<std::string, StreamConsumer, std::less<>> loaded_;  // consumers looked up so far
 };
 

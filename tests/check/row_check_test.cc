@@ -14,6 +14,8 @@
 #include "encoding/varint.h"
 #include "storage/format.h"
 #include "storage/row_loader.h"
+#include "types/stream.h"
+#include "types/stream_group_rows.h"
 
 namespace cairn {
 namespace {
@@ -54,8 +56,48 @@ class RowCheckTest : public testing::Test {
       Put(Space::kElements, MakeElementRow(id, "member" + std::to_string(i), 0).row(), {});
     }
   }
+  // A sorted set whose record says that it has one member. Its rows are missing.
+  void PutZsetRecord(std::string_view key, CollectionId id) {
+    std::string record;
+    AppendRecordHeader(record, {.type = Type::kZset, .encoding = Encoding::kSpread});
+    AppendSpreadPayload(record, id, 1);
+    Put(Space::kKeys, MakeKeyRow(kLive, key).row(), record);
+    PutOwner(id, key);
+  }
   void PutOwner(CollectionId id, std::string_view key, KeyspaceId keyspace = kLive) {
     Put(Space::kOwners, MakeOwnerRow(id, 0).row(), MakeKeyRow(keyspace, key).row());
+  }
+
+  // A stream without entries, with a group of two consumers and three pending entries, the last of them released by
+  // XNACK. Rows of the kind `lost` (types/stream_rows.h) are left out.
+  void PutStream(std::string_view key, CollectionId id, char lost) {
+    std::string record;
+    AppendRecordHeader(record, {.type = Type::kStream, .encoding = Encoding::kSpread});
+    AppendStreamState(record, id, {.last_id = {3, 0}, .entries_added = 3, .groups = 1, .next_group = 1});
+    Put(Space::kKeys, MakeKeyRow(kLive, key).row(), record);
+    const StreamRows rows{.id = id};
+    const auto put = [&](const RowKey& row, std::string_view value) {
+      if (row.row()[sizeof(CollectionId)] != lost) Put(Space::kScores, row.row(), value);
+    };
+    put(rows.Group("workers"), EncodeStreamGroup({.last_id = {3, 0},
+                                                  .pending = 3,
+                                                  .consumers = 2,
+                                                  .next_consumer = 2,
+                                                  .is_timed = true,
+                                                  .nacked = 1,
+                                                  .next_nacked = 1}));
+    for (uint32_t number = 0; number < 2; ++number) {
+      const StreamConsumer consumer{
+          .name = std::string(1, static_cast<char>('a' + number)), .number = number, .pending = 1};
+      put(rows.Consumer(0, consumer.name), EncodeStreamConsumer(consumer));
+      put(rows.Owned(0, number, {number + 1, 0}), {});
+    }
+    for (const PendingEntry& entry : {PendingEntry{.id = {1, 0}, .consumer = "a", .delivered_ms = 9, .deliveries = 1},
+                                      PendingEntry{.id = {2, 0}, .consumer = "b", .delivered_ms = 8, .deliveries = 2},
+                                      PendingEntry{.id = {3, 0}, .nacked = 0, .deliveries = 1}}) {
+      put(rows.Pending(0, entry.id), EncodePendingEntry(entry));
+      put(rows.Timed(0, TimeInRow(entry), entry.id), {});
+    }
   }
 
   // The output of a check of `dir`.
@@ -82,6 +124,13 @@ class RowCheckTest : public testing::Test {
     EXPECT_TRUE(keys.ok()) << keys.status().text();
     EXPECT_EQ(Check(folder_ + "/to").find("Damage"), std::string::npos);
     return *keys;
+  }
+  // The row's value in the salvaged directory; empty if it does not exist.
+  std::string SalvagedValue(Space space, const RowKey& row) const {
+    const auto database = OfflineDatabase::Open(folder_ + "/to");
+    EXPECT_TRUE(database.ok()) << database.status().text();
+    const auto value = (*database)->Get(space, row.row());
+    return value.ok() && *value ? **value : std::string();
   }
   static testing::AssertionResult Says(const std::string& output, std::string_view text) {
     if (output.find(text) != std::string::npos) return testing::AssertionSuccess();
@@ -194,11 +243,7 @@ TEST_F(RowCheckTest, ASalvageKeepsTheListOfUnservedSlots) {
 }
 
 TEST_F(RowCheckTest, ScoreRowsMatchTheMembers) {
-  std::string record;
-  AppendRecordHeader(record, {.type = Type::kZset, .encoding = Encoding::kSpread});
-  AppendSpreadPayload(record, 7, 1);
-  Put(Space::kKeys, MakeKeyRow(kLive, "z").row(), record);
-  PutOwner(7, "z");
+  PutZsetRecord("z", 7);
   std::string score;
   AppendScore(score, 1.5);
   Put(Space::kElements, MakeElementRow(7, "m", 0).row(), score);
@@ -207,6 +252,54 @@ TEST_F(RowCheckTest, ScoreRowsMatchTheMembers) {
   EXPECT_TRUE(Says(Check(), "The key z of database 0 is damaged: the score rows differ"));
   EXPECT_EQ(Salvaged(), 1u);
   EXPECT_TRUE(Says(last_salvage_, "has 2 elements of the 1 that it had"));
+}
+
+// XREADGROUP, XACK and XCLAIM fail on a group whose rows disagree.
+class StreamGroupCheckTest : public RowCheckTest, public testing::WithParamInterface<char> {};
+
+TEST_P(StreamGroupCheckTest, LostRowsOfAGroupAreNamedAndItsOtherRowsAgreeInTheCopy) {
+  const char lost = GetParam();
+  PutStream("s", 7, lost);
+  PutOwner(7, "s");
+  PutCount(1);
+  EXPECT_TRUE(Says(Check(), "The key s of database 0 is damaged: "));
+  EXPECT_EQ(Salvaged(), 1u);
+  EXPECT_TRUE(Says(last_salvage_, "The key s of database 0 has damaged rows: "));
+  const StreamRows rows{.id = 7};
+  const auto group = DecodeStreamGroup(SalvagedValue(Space::kScores, rows.Group("workers")));
+  EXPECT_EQ(group.ok(), lost != 'g');
+  if (lost == 'g') return;
+  EXPECT_EQ(group->last_id, (StreamId{3, 0}));
+  EXPECT_EQ(group->pending, lost == 'p' ? 0u : 3u);
+  EXPECT_EQ(group->nacked, lost == 'p' ? 0u : 1u);
+  EXPECT_EQ(group->consumers, 2u);
+  const auto consumer = DecodeStreamConsumer("a", SalvagedValue(Space::kScores, rows.Consumer(0, "a")));
+  ASSERT_TRUE(consumer.ok()) << consumer.status().text();
+  EXPECT_EQ(consumer->pending, lost == 'p' ? 0u : 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, StreamGroupCheckTest, testing::Values('c', 'g', 'p', 'q', 't'));
+
+TEST_F(RowCheckTest, AWholeGroupIsNoDamage) {
+  PutStream("s", 7, '-');
+  PutOwner(7, "s");
+  PutCount(1);
+  const std::string output = Check();
+  EXPECT_EQ(output.find("Damage"), std::string::npos) << output;
+  EXPECT_EQ(Salvaged(), 1u);
+  EXPECT_EQ(last_salvage_.find("Damage"), std::string::npos) << last_salvage_;
+  EXPECT_EQ(last_salvage_.find("key s"), std::string::npos) << last_salvage_;
+}
+
+// The rows do not say which of two scores is the member's, and a member has one.
+TEST_F(RowCheckTest, AMemberWithTwoScoresAndNoElementRowIsOneMember) {
+  PutZsetRecord("z", 7);
+  Put(Space::kScores, MakeScoreRow(7, 1.5, "m", 0).row(), {});
+  Put(Space::kScores, MakeScoreRow(7, 2.5, "m", 0).row(), {});
+  PutCount(1);
+  EXPECT_TRUE(Says(Check(), "The key z of database 0 is damaged: the score rows differ"));
+  EXPECT_EQ(Salvaged(), 1u);
+  EXPECT_EQ(last_salvage_.find("elements of the"), std::string::npos) << last_salvage_;
 }
 
 TEST_F(RowCheckTest, AWrongCountOfADatabaseIsNamed) {

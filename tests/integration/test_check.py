@@ -154,6 +154,46 @@ def test_a_damaged_block_loses_its_rows_only(data):
     assert table.name in output and "Lost: Rows of space keys" in output, output
 
 
+def test_a_group_that_loses_pending_entries_can_be_used_in_the_copy(tmp_path):
+    """A salvage that keeps half of the rows of a pending entry makes XREADGROUP, XACK or XCLAIM fail."""
+    data = tmp_path / "data"
+    data.mkdir()
+    entries = 20000
+    with Server(data_dir=data) as server:
+        client = server.client()
+        pipe = client.pipeline(transaction=False)
+        for i in range(entries):
+            pipe.xadd("stream", {"field": i}, id=f"{i + 1}-1")
+        pipe.xgroup_create("stream", "group", 0)
+        for i in range(entries // 1000):
+            pipe.xreadgroup("group", f"consumer{i % 2}", {"stream": ">"}, count=1000)
+        pipe.execute()
+        client.execute_command("COMPACT")
+        server.kill9()
+    table = next(path for path in files(data, ".sst") if b"scores" in path.read_bytes())
+    flip(table, table.stat().st_size // 4)  # the rows by consumer are in the second half
+    done = check(data)
+    assert done.returncode == 1 and "The key stream of database 0 is damaged" in done.stdout, done.stdout
+    target = data.with_name("salvaged")
+    done = check(f"--salvage={target}", data)
+    assert "The key stream of database 0 has damaged rows" in done.stdout, done.stdout
+    assert check(target).returncode == 0
+    with Server(data_dir=target) as server:
+        client = server.client()
+        pending = client.xpending("stream", "group")
+        assert entries // 2 < pending["pending"] < entries
+        read = {}
+        for each in pending["consumers"]:
+            read[each["name"]] = client.xreadgroup("group", each["name"], {"stream": 0}, count=entries)[0][1]
+            assert len(read[each["name"]]) == each["pending"]
+        assert sum(len(entries_of) for entries_of in read.values()) == pending["pending"]
+        assert client.xautoclaim("stream", "group", "other", 0, count=10)[1]
+        acknowledged = [key for entries_of in read.values() for key, _ in entries_of]
+        assert client.xack("stream", "group", *acknowledged) == pending["pending"]
+        assert client.xpending("stream", "group")["pending"] == 0
+        assert client.xinfo_groups("stream")[0]["last-delivered-id"] == f"{entries}-1".encode()
+
+
 @pytest.mark.parametrize("damage", ["footer", "truncated", "missing"])
 def test_a_table_that_does_not_open(data, damage):
     table = files(data, ".sst")[-1] if damage == "footer" else files(data, ".sst")[0]
