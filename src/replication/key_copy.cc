@@ -18,8 +18,9 @@ constexpr std::string_view kKeysOfPage = "100";
 constexpr std::string_view kElements = "1000";  // of one read
 constexpr int64_t kElementsNumber = 1000;
 constexpr std::string_view kReadTypes[] = {"string", "bitmap", "hash", "set", "zset", "list", "stream", "ReJSON-RL"};
-constexpr int64_t kNoKey = -2;           // a reply of PTTL
-constexpr int64_t kLastMomentUs = 3000;  // in the last millisecond of a key, PTTL replies 0
+constexpr std::string_view kTemporaryGroup = "cairn-copy";  // creates an empty stream
+constexpr int64_t kNoKey = -2;                              // a reply of PTTL
+constexpr int64_t kLastMomentUs = 3000;                     // in the last millisecond of a key, PTTL replies 0
 
 Status Unexpected(std::string_view command, const std::string& key) {
   return Status::Io(fmt::format("the reply to {} {} has another form than Redis's", command, key));
@@ -207,7 +208,11 @@ Status KeyCopy::CopyGroups(const std::string& key) {
   if (stream.Is(Kind::kNil)) return Ok();
   const RemoteReply* const last = FindField(stream, "last-generated-id");
   if (last == nullptr) return Unexpected("XINFO STREAM", key);
-  if (TRY(to_.Call({"EXISTS", key})).number == 1) TRY(to_.Call({"XSETID", key, last->text}));
+  if (TRY(to_.Call({"EXISTS", key})).number == 0) {  // it has no entry and no group
+    TRY(to_.Call({"XGROUP", "CREATE", key, kTemporaryGroup, "$", "MKSTREAM"}));
+    TRY(to_.Call({"XGROUP", "DESTROY", key, kTemporaryGroup}));
+  }
+  TRY(to_.Call({"XSETID", key, last->text}));
   return Ok();
 }
 

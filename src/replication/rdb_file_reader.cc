@@ -144,7 +144,7 @@ Status RdbFileReader::CommitIfLarge() {
 }
 
 Status RdbFileReader::PassValue(RdbType type, uint64_t& count) {
-  TRY(ReadRdbValue(type, reader_));
+  TRY(PassPieces(type, reader_));
   ++count;
   return Ok();
 }

@@ -19,6 +19,15 @@ Status StorePiece(Keyspace& keys, const Key& key, const RdbValue& piece, bool is
 
 bool ComesInPieces(RdbType type) { return RdbValueReader::HasParts(type); }
 
+Status PassPieces(RdbType type, RdbReader& reader) {
+  RdbValueReader value = TRY(RdbValueReader::Make(type, reader));
+  do {
+    TRY(value.ReadPiece(kPiece));
+    reader.Release();
+  } while (!value.at_end());
+  return Ok();
+}
+
 Status LoadPieces(RdbType type, RdbReader& reader, Keyspace& keys, const Key& key, const PieceSteps& steps) {
   RdbValueReader value = TRY(RdbValueReader::Make(type, reader));
   TRY(value.ReadPiece(kPiece));

@@ -27,6 +27,9 @@ struct PieceSteps {
 // Whether a value of this RDB type is loaded in pieces.
 bool ComesInPieces(RdbType type);
 
+// Reads the value that follows, of any type, and keeps nothing of it.
+Status PassPieces(RdbType type, RdbReader& reader);
+
 // Loads the value that follows into a key that does not exist. REQUIRES: ComesInPieces(type).
 Status LoadPieces(RdbType type, RdbReader& reader, Keyspace& keys, const Key& key, const PieceSteps& steps);
 

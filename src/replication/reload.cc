@@ -23,9 +23,6 @@
 namespace cairn {
 namespace {
 
-// This row exists while the RDB file of a new directory is not loaded yet (docs/format.md, section 6).
-constexpr std::string_view kUnreadRow = "rdb/unread";
-
 bool HasAppendOnlyFile(const Config& config) {
   const std::string dir = config.Text("dir") + "/";
   for (const std::string_view name : {"appenddirname", "appendfilename"}) {
@@ -227,7 +224,7 @@ Status ReadFirstRdbFile(const DatasetParts& parts, const std::string& path, bool
   const bool was_interrupted = !TRY(store.ReadNote(kUnreadRow)).empty();
   if (!is_new && !was_interrupted) return Ok();
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(parts.store);
-  const bool is_wanted = std::filesystem::exists(path) && !HasAppendOnlyFile(parts.config);
+  const bool is_wanted = store.was_empty() && std::filesystem::exists(path) && !HasAppendOnlyFile(parts.config);
   txn->on_commit().PutNote(kUnreadRow, is_wanted ? "1" : "");
   TRY(txn->Commit(CommitMode::kWait));
   TRY(store.log().Sync());

@@ -13,6 +13,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -29,6 +30,9 @@ class Conditions;
 class Config;
 class RdbSaves;
 class Scripting;
+
+// This row is not empty while the RDB file of a new directory is not loaded yet (docs/format.md, section 6).
+inline constexpr std::string_view kUnreadRow = "rdb/unread";
 
 // The parts that a load writes to, or notifies.
 struct DatasetParts {
@@ -63,9 +67,9 @@ Result<std::unique_ptr<Store>> OpenWithRoom(const StoreOptions& options);
 Status SaveAndReload(const DatasetParts& parts, RdbSaves& rdb_saves, bool log_is_read);
 
 // Start on a data directory whose database was just created (`is_new`): loads an RDB file of Redis that lies there. A
-// row in the database records that this is not done yet, so a start after a failed or killed one loads it again. An RDB
-// file beside an append-only file is not loaded: it may be the older of the two. The error is for the operator.
-// REQUIRES: no client is served yet.
+// row in the database records that this is not done yet, so a start after a failed or killed one loads it again, unless
+// there are keys by then. An RDB file beside an append-only file is not loaded: it may be the older of the two. The
+// error is for the operator. REQUIRES: no client is served yet.
 Status ReadFirstRdbFile(const DatasetParts& parts, const std::string& path, bool is_new);
 
 Result<Reloaded> ReplaceDataset(const DatasetParts& parts, Transaction& txn, RdbSource source,

@@ -150,6 +150,7 @@ Status Replication::BecomePrimary() {
     primary_link_.Connect(*primary, false);
     return status;
   }
+  replicas_.DisconnectAll();  // those that have attached meanwhile under the old id
   primary_link_.ForgetDownTime();
   alone_since_ms_ = MonotonicMs();
   ForgetPrimary();

@@ -86,6 +86,8 @@ Status StreamLog::TakeUp() {
     history_.anchors = {{last.offset, store_.log().LatestSequence() + 1, kNoDb}};
     Restart(history_.anchors.back());
   } else {
+    NoteOwnEnd();
+    txn_->on_commit().PutNote(kAppliedRow, EncodeApplied(applied()));
     TRY(ForkHere(stream_->offset()));
   }
   return Save();
@@ -444,8 +446,16 @@ Status StreamLog::TurnReplica(bool wants_acks) {
 Status StreamLog::ReadUp() {
   if (!history_.logs) return Ok();
   TRY(ReadToEnd());
-  SetApplied({stream_->offset(), std::max(stream_->position().db, 0)});
+  NoteOwnEnd();
   return Ok();
+}
+
+// A stream without a command since it forked from another one has selected no database of its own: the former one's
+// holds, because this server may resume the former stream there.
+void StreamLog::NoteOwnEnd() {
+  const Anchor end = stream_->position();
+  const bool has_own = end.db != kNoDb || end.offset != applied_offset_;
+  SetApplied({end.offset, has_own ? std::max(end.db, 0) : applied_db_.load()});
 }
 
 Status StreamLog::TurnPrimary() {

@@ -146,6 +146,8 @@ class StreamLog {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Status ReadToEnd(LogReader::Patience patience = LogReader::Patience::kNone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Status ReadUp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The end of the own stream is what this server has applied.
+  void NoteOwnEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropAnchor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Restart(const Anchor& anchor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LeaveGap() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

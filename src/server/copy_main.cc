@@ -8,7 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "replication/history.h"
 #include "replication/key_copy.h"
 #include "replication/redis_client.h"
 #include "server/client_flags.h"
@@ -36,6 +39,42 @@ std::string FromEnvironment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// The text of INFO; empty if the server refuses it.
+std::string ReadInfo(RedisClient& server) {
+  Result<RemoteReply> info = server.Call({"INFO"});
+  return info.ok() ? std::move(info->text) : "";
+}
+
+// A field of INFO; empty if it is missing.
+std::string_view FindField(std::string_view info, std::string_view name) {
+  const std::string start = fmt::format("\n{}:", name);
+  const size_t found = info.find(start);
+  if (found == std::string_view::npos) return {};
+  info.remove_prefix(found + start.size());
+  return info.substr(0, info.find_first_of("\r\n"));
+}
+
+// An error if a key that is deleted in the target is deleted in the source too: a copy without DUMP deletes a key of
+// the target before it reads the value.
+Status CheckApart(RedisClient& reader, const RedisClient::Address& from, RedisClient& writer,
+                  const RedisClient::Address& into) {
+  if (from.database != into.database) return Ok();
+  const std::string source = ReadInfo(reader);
+  const std::string target = ReadInfo(writer);
+  const auto shares = [&](std::string_view name) {
+    const std::string_view value = FindField(source, name);
+    return !value.empty() && value != kNoReplicationId && value == FindField(target, name);
+  };
+  if ((from.host == into.host && from.port == into.port) || shares("run_id")) {
+    return Status::Io("the source and the target are the same database of one server");
+  }
+  const bool may_follow = FindField(source, "role") == "slave" && FindField(target, "role") == "master";
+  if (may_follow && shares("master_replid")) {
+    return Status::Io("the source is a replica of the target");
+  }
+  return Ok();
+}
+
 Status Copy(const std::string& source, const std::string& target) {
   Tls tls;
   if (FLAGS_tls || FLAGS_into_tls) TRY(ConfigureByFlags(tls));
@@ -53,6 +92,7 @@ Status Copy(const std::string& source, const std::string& target) {
   RedisClient writer;
   TRY(reader.Connect(from));
   TRY(writer.Connect(into));
+  TRY(CheckApart(reader, from, writer, into));
   ProgressBar bar("copying", 0, "keys");
   KeyCopy copy(reader, writer, {.uses_dump = FLAGS_dump, .pattern = FLAGS_match});
   TRY(copy.Run([&bar](uint64_t keys) { bar.Show(keys, ""); }));

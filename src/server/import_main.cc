@@ -20,6 +20,7 @@
 #include "rdb/rdb_disk.h"
 #include "replication/history.h"
 #include "replication/rdb_file_reader.h"
+#include "replication/reload.h"
 #include "script/library_store.h"
 #include "script/scripting.h"
 #include "server/offline.h"
@@ -55,7 +56,9 @@ Status PutFunctions(Transaction& txn, Scripting& scripting, const std::vector<st
   return Status::Error(restored.code(), "functions of the RDB file: " + std::string(restored.text()));
 }
 
-// The last commit: stores the functions and a new history, and swaps the staged keyspaces in.
+// The last commit: stores the functions and a new history, and swaps the staged keyspaces in. The first start of a
+// server may have been interrupted while it loaded an RDB file; the next start must not load that file in place of this
+// one.
 Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& functions) {
   const std::atomic<int64_t> never_busy{0};
   const Conditions conditions;
@@ -66,6 +69,7 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
   TRY(BeginAlone(txn, 0));
   TRY(PutFunctions(txn, scripting, functions));
   TRY(ForgetHistory(store, txn));
+  txn.on_commit().PutNote(kUnreadRow, "");
   if (store.databases().is_staging()) txn.databases().AdoptStaged();
   TRY(txn.FinishCommand());
   TRY(txn.Commit(CommitMode::kWait));

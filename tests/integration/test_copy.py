@@ -10,12 +10,13 @@ import threading
 import pytest
 from harness import Server, start_redis, start_valkey, tool_path
 from load import describe, fill
+from pairs import wait_for_link
 from raw_client import TIMEOUT_S
 
 
-def copy(source_port, target, *options, status=0, **environment):
-    """Runs the tool into a server; returns its output."""
-    done = subprocess.run([tool_path("cairn-copy"), *options, f"127.0.0.1:{source_port}", f"127.0.0.1:{target.port}"],
+def copy(source_port, target, *options, status=0, host="127.0.0.1", **environment):
+    """Runs the tool into a server; returns its output. `host` is the source's."""
+    done = subprocess.run([tool_path("cairn-copy"), *options, f"{host}:{source_port}", f"127.0.0.1:{target.port}"],
                           capture_output=True, text=True, check=False, env={**os.environ, **environment})
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -73,6 +74,33 @@ def test_a_source_without_dump_is_read_by_commands(tmp_path):
             assert client.hgetall("hash") == {b"f": b"1"}
             assert 90000 < client.pttl("other") <= 100000
         assert "NOAUTH" in copy(source.port, target, status=1)
+
+
+def test_a_stream_without_entries_keeps_its_last_id():
+    """Else the target would accept ids that the source refuses."""
+    with start_redis() as source, Server() as target:
+        client = source.client()
+        client.xadd("stream", {"f": "v"}, id="5-1")
+        client.xdel("stream", "5-1")
+        assert "1 keys copied, 1 of them" in copy(source.port, target, "--nodump")
+        info = target.client().xinfo_stream("stream")
+        assert (info["length"], info["groups"], info["last-generated-id"]) == (0, 0, b"5-1")
+
+
+def test_a_copy_onto_the_source_itself_is_refused():
+    """Without DUMP, a copy deletes a key of the target before it reads the value from the source."""
+    with Server(repl_diskless_sync_delay=0) as server:
+        client = server.client()
+        client.set("key", "value")
+        for host in ("127.0.0.1", "localhost"):
+            assert "are the same database" in copy(server.port, server, "--nodump", status=1, host=host)
+        with Server(replicaof=f"127.0.0.1 {server.port}") as replica:
+            wait_for_link(replica)
+            assert "is a replica" in copy(replica.port, server, "--nodump", status=1)
+        assert client.get("key") == b"value"
+        copy(server.port, server, "--nodump", "--into_database", "1")
+        with server.client(db=1) as other:
+            assert other.get("key") == b"value"
 
 
 class FakeSource:

@@ -489,6 +489,21 @@ def test_the_first_start_takes_over_the_directory_of_redis():
             assert cairn.client().dbsize() == 0
 
 
+@pytest.mark.parametrize("key", [text(b"new") + text(b"v"), b""], ids=["key", "no_key"])
+def test_an_import_after_a_failed_first_start_is_kept(tmp_path, key):
+    """The failed start leaves the row `rdb/unread`. The next start must not load its file in place of the import."""
+    start, end = b"REDIS0010\xfe\x00", b"\xff" + bytes(8)
+    (tmp_path / "dump.rdb").write_bytes(start + b"damaged")
+    with pytest.raises(RuntimeError, match="move it away"):
+        Server(data_dir=tmp_path)
+    (tmp_path / "dump.rdb").write_bytes(start + b"\x00" + text(b"old") + text(b"v") + end)
+    (tmp_path / "imported.rdb").write_bytes(start + (b"\x00" + key if key else b"") + end)
+    done = run_import(tmp_path / "imported.rdb", tmp_path)
+    assert done.returncode == 0, done.stderr
+    with Server(data_dir=tmp_path) as cairn:
+        assert cairn.client().keys() == ([b"new"] if key else [])
+
+
 def test_first_start_on_a_damaged_file_is_refused(tmp_path):
     """Neither that start nor the next one serves without the data. A start without the file does, and so do all later
     ones."""

@@ -36,10 +36,10 @@ def text(value):
     return b"\x80" + struct.pack(">I", len(value)) + value
 
 
-def write_rdb(path, rdb_type, count, elements, before_count=b""):
+def write_rdb(path, rdb_type, count, elements, before_key=b"", before_count=b""):
     """Writes a file with one key, `k`, with this many elements."""
     with path.open("wb") as file:
-        file.write(b"REDIS0012\xfe\x00" + bytes([rdb_type]) + text(b"k") + before_count)
+        file.write(b"REDIS0012\xfe\x00" + before_key + bytes([rdb_type]) + text(b"k") + before_count)
         file.write(b"\x80" + struct.pack(">I", count))
         for element in elements:
             file.write(element)
@@ -60,6 +60,17 @@ def test_large_elements_are_imported_a_few_at_a_time(tmp_path):
     with Server(data_dir=tmp_path / "data") as cairn:
         assert cairn.client().llen("k") == 200
         assert cairn.client().lindex("k", -1) == b"199" + noise
+
+
+def test_an_expired_hash_is_passed_a_few_fields_at_a_time(tmp_path):
+    """It is not stored, and the file is read to its end."""
+    noise = random.Random(5).randbytes(MIB)
+    expired = b"\xfc" + struct.pack("<q", 1)
+    pairs = (text(b"f%d" % n) + text(noise) for n in range(200))
+    write_rdb(tmp_path / "dump.rdb", HASH, 200, pairs, before_key=expired)
+    assert peak_mib("cairn-import", "--dir", tmp_path / "data", tmp_path / "dump.rdb") < MOST_MIB
+    with Server(data_dir=tmp_path / "data") as cairn:
+        assert cairn.client().dbsize() == 0
 
 
 def test_hash_whose_fields_expire_is_imported_a_few_fields_at_a_time(tmp_path):

@@ -8,7 +8,7 @@ import time
 import pytest
 import redis
 from fake_peers import FIRST_ID, FakePrimary, FakeReplica, encode, give_everything
-from pairs import follow, replication, send_and_see, start, wait_for_link
+from pairs import assert_same, follow, replication, send_and_see, start, wait_for_link, wait_for_offset
 from raw_client import RawClient
 from waiting import assert_stays, wait_until
 
@@ -244,3 +244,24 @@ def test_wait_is_about_the_last_write():
         replica.read()
         replica.acknowledge()
         assert writer("wait", 1, 5000) == (b":", b"1")
+
+
+def test_the_selected_database_holds_when_a_stream_is_resumed():
+    """A replica that was a primary in between, by command or by a start, and wrote nothing, goes on in the database
+    that its primary's stream had selected."""
+    with start("cairn") as first, start("cairn") as second:
+        with first.client(db=5) as writer:
+            writer.set("a", 1)
+            follow(second, first)
+            writer.set("b", 1)
+            wait_for_offset(first, second)
+            second.client().execute_command("REPLICAOF", "NO", "ONE")
+            follow(second, first)
+            writer.set("c", 1)
+            assert_same(first, second, dbs=(0, 5))
+            second.restart()
+            follow(second, first)
+            writer.set("d", 1)
+            assert_same(first, second, dbs=(0, 5))
+        assert first.client().info("stats")["sync_full"] == 1
+        assert second.client(db=5).mget("a", "b", "c", "d") == [b"1"] * 4
