@@ -48,7 +48,7 @@ void Upkeep::Run() {
     const Status freed = store_.lazy_free().Run(store_);
     if (!freed.ok()) Log(LogSeverity::kWarning, "storage: dropped rows wait for a compaction: {}", freed.text());
     if (!store_.recovery().writable()) continue;
-    const Status expired = ExpireDue(*txn, limits_, WallMs(), kKeysPerRun).TakeStatus();
+    const Status expired = ExpireDue(*txn, limits_, WallMs(), kKeysPerRun, [] { return true; }).TakeStatus();
     if (!expired.ok()) Log(LogSeverity::kWarning, "expiry: expired keys stay hidden: {}", expired.text());
     if (syncs_ && MonotonicUs() - synced_us >= kSyncUs) {
       SyncLog();

@@ -108,10 +108,11 @@ void Cron::RunCron() {
 void Cron::ExpireKeys(Transaction& txn) {
   const LatencyTimer timer(parts_.latency, "expire-cycle");
   const auto effort = static_cast<uint64_t>(parts_.config.settings().active_expire_effort.load());
-  const bool is_replica = parts_.conditions.Has(kKeepsExpired);
-  const Status expired = is_replica
-                             ? ExpireOnWritableReplica(txn, kKeysPerEffort * effort)
-                             : ExpireDue(txn, parts_.config.limits(), WallMs(), kKeysPerEffort * effort).TakeStatus();
+  const uint64_t most = kKeysPerEffort * effort;
+  const auto may_expire = [this] { return !parts_.conditions.Has(kKeepsExpired | kPausesExpiry); };
+  const Status expired = parts_.conditions.Has(kKeepsExpired)
+                             ? ExpireOnWritableReplica(txn, most)
+                             : ExpireDue(txn, parts_.config.limits(), WallMs(), most, may_expire).TakeStatus();
   parts_.notifier.Deliver(txn);
   if (expired.ok()) return;
   Log(LogSeverity::kWarning, "expiry: expired keys could not be deleted and stay hidden: {}", expired.text());
@@ -123,7 +124,7 @@ Status Cron::ExpireOnWritableReplica(Transaction& txn, uint64_t most) {
   const int64_t now_ms = WallMs();
   const std::vector<DueRow> due = own.TakeDue(now_ms, most);
   uint64_t done = 0;
-  Status status = ExpireRows(txn, parts_.config.limits(), now_ms, due, done);
+  Status status = ExpireRows(txn, parts_.config.limits(), now_ms, due, done, [] { return true; });
   if (!status.ok()) own.Note(std::span(due).subspan(done));
   return status.Is(Code::kWouldWait) ? Ok() : std::move(status);
 }

@@ -3,9 +3,7 @@
 // main: reads the configuration, starts the server and waits for SHUTDOWN or a signal.
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,22 +23,12 @@
 #include "base/number.h"
 #include "server/command_line.h"
 #include "server/server.h"
+#include "server/signals.h"
 #include "server/supervisor.h"
 
 namespace {
 
 using namespace cairn;
-
-// Returns a descriptor from which the terminating signals can be read. Every thread inherits the mask.
-int OpenSignals() {
-  signal(SIGPIPE, SIG_IGN);
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signalfd(-1, &signals, SFD_CLOEXEC);
-}
 
 void Daemonize() {
   if (fork() != 0) _exit(0);
@@ -50,14 +38,18 @@ void Daemonize() {
   if (null > STDERR_FILENO) close(null);
 }
 
+Status Start(Server& server, int signals) {
+  const EndOnSignal end(signals, EndOnSignal::Phase::kStart);
+  return server.Start();
+}
+
 // Waits for SHUTDOWN or a signal.
 ShutdownOptions WaitForEnd(Server& server, int signals, int wish) {
   pollfd fds[] = {{signals, POLLIN, 0}, {wish, POLLIN, 0}};
   while (!server.shutdown().asked()) {
     if (poll(fds, 2, -1) <= 0) continue;
     if (fds[0].revents & POLLIN) {
-      signalfd_siginfo info;
-      (void)!read(signals, &info, sizeof info);
+      ReadSignal(signals);
       Log(LogSeverity::kNotice, "Received a signal, shutting down.");
       server.shutdown().Ask({});
     }
@@ -139,7 +131,7 @@ int main(int argc, char** argv) {
     const uint64_t one = 1;
     (void)!write(wish, &one, sizeof one);
   });
-  const Status started = server.Start();
+  const Status started = Start(server, signals);
   if (!started.ok()) {
     std::fprintf(stderr, "cairn-server: %s\n", std::string(started.text()).c_str());
     Log(LogSeverity::kWarning, "{}", started.text());
@@ -150,6 +142,7 @@ int main(int argc, char** argv) {
   supervisor.NotifyReady();
   const ShutdownOptions options = WaitForEnd(server, signals, wish);
   supervisor.NotifyStopping();
+  const EndOnSignal end(signals, EndOnSignal::Phase::kEnd);
   server.Stop(options);
   if (!pid_file.empty()) unlink(pid_file.c_str());
   Log(LogSeverity::kNotice, "Cairn is now ready to exit, bye bye...");

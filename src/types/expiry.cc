@@ -103,7 +103,8 @@ Status DeleteDueRow(Transaction& txn, const Limits& limits, int64_t now_ms, cons
 }
 
 // Deletes what is due of these rows in one commit.
-Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due) {
+Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due,
+                 absl::FunctionRef<bool()> may_expire) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
   txn.replicated_commands().SetApart();
   std::vector<uint32_t> stripes;
@@ -112,6 +113,7 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
     if (ParseKeyRow(row.key_row, parts)) stripes.push_back(StripeOf(parts.key));
   }
   TRY(txn.Lock(stripes));
+  if (!may_expire()) return Status::WouldWait();
   for (const DueRow& row : due) {
     KeyRowParts parts;
     if (ParseKeyRow(row.key_row, parts)) TRY(DeleteDueRow(txn, limits, now_ms, row, parts));
@@ -153,11 +155,11 @@ Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleK
   return Ok();
 }
 
-Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows,
-                  uint64_t& done) {
+Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows, uint64_t& done,
+                  absl::FunctionRef<bool()> may_expire) {
   for (done = 0; done < rows.size();) {
     const size_t count = std::min<size_t>(kKeysPerCommit, rows.size() - done);
-    Status status = DeleteDue(txn, limits, now_ms, rows.subspan(done, count));
+    Status status = DeleteDue(txn, limits, now_ms, rows.subspan(done, count), may_expire);
     if (!status.ok()) {
       txn.AbandonCommand();
       txn.Discard();
@@ -171,7 +173,8 @@ Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::s
 namespace {
 
 // ExpireDue for the rows of one engine.
-Result<uint64_t> ExpireDueIn(StorageMode mode, Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most) {
+Result<uint64_t> ExpireDueIn(StorageMode mode, Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most,
+                             absl::FunctionRef<bool()> may_expire) {
   ExpiryStart& start = txn.store().expiry_start(mode);
   if (!start.IsDue(now_ms)) return uint64_t{0};
   const RowKey from = start.Take();
@@ -179,7 +182,7 @@ Result<uint64_t> ExpireDueIn(StorageMode mode, Transaction& txn, const Limits& l
   DueRow next;
   const std::vector<DueRow> due = TRY(ReadDue(txn, from, now_ms, most, next));
   uint64_t done = 0;
-  Status status = ExpireRows(txn, limits, now_ms, due, done);
+  Status status = ExpireRows(txn, limits, now_ms, due, done, may_expire);
   if (!status.ok()) next = due[done];
   start.Leave(next.when_ms, next.key_row);
   if (!status.ok() && !status.Is(Code::kWouldWait)) return status;
@@ -188,10 +191,11 @@ Result<uint64_t> ExpireDueIn(StorageMode mode, Transaction& txn, const Limits& l
 
 }  // namespace
 
-Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most) {
-  const uint64_t done = TRY(ExpireDueIn(StorageMode::kSsd, txn, limits, now_ms, most));
+Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most,
+                           absl::FunctionRef<bool()> may_expire) {
+  const uint64_t done = TRY(ExpireDueIn(StorageMode::kSsd, txn, limits, now_ms, most, may_expire));
   if (txn.store().engines().memory() == nullptr) return done;
-  return done + TRY(ExpireDueIn(StorageMode::kMemory, txn, limits, now_ms, most));
+  return done + TRY(ExpireDueIn(StorageMode::kMemory, txn, limits, now_ms, most, may_expire));
 }
 
 }  // namespace cairn

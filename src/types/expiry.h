@@ -9,6 +9,8 @@
 // Thread: the cron thread, with its own transaction.
 #pragma once
 
+#include <absl/functional/function_ref.h>
+
 #include <compare>
 #include <cstdint>
 #include <span>
@@ -29,12 +31,15 @@ struct DueRow {
 };
 
 // Deletes the keys and the hash fields of these rows that are still due, some dozen per commit. `done` becomes the
-// number of rows processed: all of them, unless an error occurred. Takes the stripes of the keys. Thread: that of the
-// transaction.
-Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows, uint64_t& done);
+// number of rows processed: all of them, unless an error occurred. Takes the stripes of the keys. Asks `may_expire` in
+// each commit while it holds them, and returns kWouldWait if not. Thread: that of the transaction.
+Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows, uint64_t& done,
+                  absl::FunctionRef<bool()> may_expire);
 
-// Deletes up to `most` keys that expired at `now_ms` or before, some dozen per commit. Returns their number.
-Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most);
+// Deletes up to `most` keys that expired at `now_ms` or before, some dozen per commit, as long as `may_expire` (see
+// above) allows it. Returns their number.
+Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most,
+                           absl::FunctionRef<bool()> may_expire);
 
 // Emits `keymiss` for the expired keys in `found` that a read missed. The keys stay where they are. Thread: that of the
 // transaction.

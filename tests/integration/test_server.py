@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Commands about the server: TIME, SAVE and similar ones, SHUTDOWN, SLOWLOG, COMMANDLOG, COMPACT, FUNCTION."""
 
+import shutil
+import signal
 import socket
 import time
 
 import pytest
 import redis
-from harness import Server
+from harness import Server, start_redis
 from raw_client import RawClient
+from waiting import wait_until
 
 
 def test_the_same_replies(pair):
@@ -173,6 +176,29 @@ def test_terminate_is_a_shutdown():
         assert server.terminate() == 0
         server.start()
         assert server.client().get("kept") == b"yes"
+
+
+def test_a_hangup_is_ignored():
+    with Server() as server:
+        server.process.send_signal(signal.SIGHUP)
+        server.client().set("kept", "yes")
+        assert server.terminate() == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_start_at_once(how):
+    """The next start loads the whole file."""
+    with start_redis() as redis_server:
+        redis_server.client().execute_command("DEBUG", "POPULATE", 500_000)
+        redis_server.client().save()
+        with Server(start=False) as server:
+            shutil.copy(redis_server.data_dir / "dump.rdb", server.data_dir)
+            server.spawn()
+            wait_until(lambda: "loading" in server.log_tail(), "the load", server)
+            server.process.send_signal(how)
+            assert server.process.wait(10) == 0
+            assert "Received a signal during the start, exiting now." in server.log_tail()
+            assert server.start().client().dbsize() == 500_000
 
 
 def test_a_second_process_on_the_same_data_is_refused():

@@ -298,7 +298,7 @@ Status Node::RunUpkeep() {
   CommitAll();
   store_->engine().Watch();
   TRY(store_->lazy_free().Run(*store_));
-  TRY(ExpireDue(*slow_, services_.config.limits(), VirtualClock::NowMs(), kManyKeys));
+  TRY(ExpireDue(*slow_, services_.config.limits(), VirtualClock::NowMs(), kManyKeys, [] { return true; }));
   AwaitQuiet();
   return Ok();
 }

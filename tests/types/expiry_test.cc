@@ -61,7 +61,7 @@ class ExpiryTest : public StoreFixture {
     return row.ok() && *row ? std::string(row->bytes()) : "none";
   }
   uint64_t Expire(Transaction& txn, uint64_t most) {
-    const Result<uint64_t> done = ExpireDue(txn, limits_, now_ms(), most);
+    const Result<uint64_t> done = ExpireDue(txn, limits_, now_ms(), most, [] { return true; });
     EXPECT_TRUE(done.ok()) << done.status().text();
     return done.ok() ? *done : 0;
   }
@@ -87,6 +87,20 @@ TEST_F(ExpiryTest, RowsOfAFlushedDatabaseAreSkipped) {
   for (int round = 0; round < 3; ++round) Expire(txn(), kMost);
   EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
   EXPECT_FALSE(store().expiry_start(StorageMode::kSsd).IsDue(now_ms()));
+}
+
+// A primary that becomes a replica during a round leaves the rest to its primary.
+TEST_F(ExpiryTest, ARoundEndsWhenKeysMayNotExpireAnyLonger) {
+  constexpr uint64_t kKeys = 200;
+  for (uint64_t i = 0; i < kKeys; ++i) PutKey(txn(), Keyspace(txn(), 0, limits_), "k" + std::to_string(i), kFirstMs);
+  int commits = 0;
+  const Result<uint64_t> done = ExpireDue(txn(), limits_, now_ms(), kKeys, [&] { return ++commits == 1; });
+  ASSERT_TRUE(done.ok()) << done.status().text();
+  EXPECT_EQ(commits, 2);
+  EXPECT_GT(*done, 0U);
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), static_cast<int64_t>(kKeys - *done));
+  EXPECT_EQ(Expire(txn(), kKeys), kKeys - *done);
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
 }
 
 // The rows that a round deleted leave tombstones, with the same millisecond as the remaining rows.

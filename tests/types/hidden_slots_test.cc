@@ -84,11 +84,11 @@ TEST_F(HiddenSlotsTest, ExpiryWaitsUntilTheyAreShown) {
   PutKey("a", kPastMs);
   PutKey("b", kPastMs);
   Hide({KeySlot("a")});
-  ASSERT_TRUE(ExpireDue(txn(), limits_, now_ms(), 100).ok());
+  ASSERT_TRUE(ExpireDue(txn(), limits_, now_ms(), 100, [] { return true; }).ok());
   EXPECT_EQ(Count(), 1);
   Hide({});
   store().expiry_start(StorageMode::kSsd).Note(0);
-  ASSERT_TRUE(ExpireDue(txn(), limits_, now_ms(), 100).ok());
+  ASSERT_TRUE(ExpireDue(txn(), limits_, now_ms(), 100, [] { return true; }).ok());
   EXPECT_EQ(Count(), 0);
 }
 
@@ -111,7 +111,7 @@ TEST_F(HiddenSlotsTest, ARangeOfKeysIsDeletedWithEverythingThatDependsOnIt) {
   Reopen();
   EXPECT_EQ(Count(), 1);
   EXPECT_EQ(Scanned(), std::set<std::string>{"b"});
-  ASSERT_TRUE(ExpireDue(txn(), limits_, now_ms(), 100).ok());
+  ASSERT_TRUE(ExpireDue(txn(), limits_, now_ms(), 100, [] { return true; }).ok());
   EXPECT_EQ(Count(), 1);
 }
 
