@@ -204,7 +204,7 @@ def main() -> int:
     size.add_argument("--quick", dest="size", action="store_const", const="quick",
                       help="a part of each part, in under 5 minutes")
     size.add_argument("--long", dest="size", action="store_const", const="long",
-                      help="the long form of the parts that have one, in half an hour")
+                      help="the long form of the parts that have one, in an hour and a half")
     parser.add_argument("--only", metavar="PART,...", help="run only these parts")
     options = parser.parse_args()
     size = options.size or "normal"

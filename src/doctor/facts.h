@@ -27,7 +27,7 @@ struct MachineFacts {
   std::optional<uint64_t> memory_limit_bytes;  // of the cgroup
   std::optional<uint64_t> swapped_bytes;       // of the process
   std::optional<int64_t> sync_us;              // the median time of a write and sync in the data directory
-  std::string huge_pages;                      // always, madvise or never
+  std::string huge_pages;                      // always, madvise or never; empty: the process has turned them off
   std::optional<int64_t> overcommit;           // vm.overcommit_memory
 };
 

@@ -95,9 +95,11 @@ MachineFacts ReadMachine(pid_t pid, const std::string& dir) {
   facts.most_open_files = NumberAfter(ReadText(fmt::format("/proc/{}/limits", pid)), "Max open files");
   facts.memory_bytes = Kilobytes(NumberAfter(ReadText("/proc/meminfo"), "MemTotal:"));
   facts.memory_limit_bytes = ReadCgroupMemoryLimit(pid);
-  facts.swapped_bytes = Kilobytes(NumberAfter(ReadText(fmt::format("/proc/{}/status", pid)), "VmSwap:"));
+  const std::string status = ReadText(fmt::format("/proc/{}/status", pid));
+  facts.swapped_bytes = Kilobytes(NumberAfter(status, "VmSwap:"));
   facts.sync_us = MeasureSync(dir);
-  facts.huge_pages = ChosenWord(ReadText("/sys/kernel/mm/transparent_hugepage/enabled"));
+  const bool allows_huge_pages = NumberAfter(status, "THP_enabled:").value_or(1) != 0;
+  if (allows_huge_pages) facts.huge_pages = ChosenWord(ReadText("/sys/kernel/mm/transparent_hugepage/enabled"));
   facts.overcommit = ReadOvercommit();
   return facts;
 }

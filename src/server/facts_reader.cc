@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/facts_reader.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,14 @@ void ReadHotKeys(const RemoteReply& reply, std::vector<HotKey>& keys) {
   }
 }
 
+// Whether the server refuses a client without a password. Other errors, such as LOADING and MASTERDOWN, concern any
+// client.
+bool RefusesClient(const RemoteReply& reply) {
+  constexpr std::string_view kRefusals[] = {"NOAUTH", "DENIED", "NOPERM"};
+  return reply.Is(RemoteReply::Kind::kError) &&
+         std::ranges::any_of(kRefusals, [&](std::string_view word) { return reply.text.starts_with(word); });
+}
+
 // Optional facts: a user without the permission, or another kind of server, leaves them out.
 void ReadOptional(RedisClient& server, Facts& facts) {
   if (const auto config = server.Call({"CONFIG", "GET", "*"}); config.ok()) {
@@ -75,7 +84,7 @@ Result<Facts> ReadFacts(const RedisClient::Address& address) {
   facts.now_s = WallMs() / 1000;
   server.Queue({"PING"});
   TRY(server.Flush());
-  facts.needs_password = TRY(server.Receive()).Is(RemoteReply::Kind::kError);
+  facts.needs_password = RefusesClient(TRY(server.Receive()));
   if (!address.password.empty()) TRY(server.Call({"AUTH", address.user, address.password}));
   ReadInfo(TRY(server.Call({"INFO", "everything"})).text, facts.info);
   ReadOptional(server, facts);

@@ -63,6 +63,15 @@ def test_a_sick_server_has_every_finding_and_sentences():
         assert "The key hot takes " in out and "CLIENT TRACKING" in out
 
 
+def test_a_replica_that_refuses_reads_without_its_primary_is_reported_as_exposed():
+    """It answers PING with MASTERDOWN, which does not mean that a client needs a password."""
+    with Server(bind="127.0.0.1 -127.0.0.2 -192.0.2.1", protected_mode=False, replica_serve_stale_data=False,
+                enable_debug_command="local") as server:
+        server.client().replicaof("127.0.0.1", free_port())
+        found = findings(f"127.0.0.1:{server.port}")
+        assert found == {"replicas": "critical", "exposure": "critical"}
+
+
 def test_a_server_that_does_not_let_it_in_and_none_are_told_apart():
     with Server(requirepass="secret") as server:
         status, _, error = examine(f"127.0.0.1:{server.port}")

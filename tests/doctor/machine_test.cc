@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "doctor/machine.h"
+
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace cairn {
+namespace {
+
+// The server turns huge pages off for itself if memory-budget is small. Then the machine's setting has no effect on it.
+TEST(DoctorMachine, HasNoHugePagesForAProcessThatHasTurnedThemOff) {
+  const std::string before = ReadMachine(getpid(), testing::TempDir()).huge_pages;
+  if (before.empty()) GTEST_SKIP() << "the kernel has no huge pages";
+  ASSERT_EQ(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
+  const std::string disabled = ReadMachine(getpid(), testing::TempDir()).huge_pages;
+  prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
+  EXPECT_EQ(disabled, "");
+  EXPECT_EQ(ReadMachine(getpid(), testing::TempDir()).huge_pages, before);
+}
+
+}  // namespace
+}  // namespace cairn
