@@ -10,7 +10,8 @@ namespace {
 constexpr uint64_t kManyAppends = 80'000;
 constexpr char kTypes[] = {'s', 'h', 'l', 'e', 'z', 'x'};  // the first letters of keys; sets begin with e
 constexpr uint64_t kKeysOfType = 4;
-constexpr uint64_t kMembers = 40;
+constexpr uint64_t kFewMembers = 40;
+constexpr uint64_t kManyMembers = 600;  // several leaves of a rank index
 constexpr int64_t kLongestTtlMs = 3000;
 
 }  // namespace
@@ -23,15 +24,46 @@ Setting Generator::MakeSetting() {
   setting.key_cache_bytes = kCacheBytes[Below(std::size(kCacheBytes))];
   setting.workers = 1 + Below(3);
   setting.replicas = OneIn(3) ? 0 : 1 + Below(2);
+  members_ = setting.members = OneIn(6) ? kManyMembers : kFewMembers;
   return setting;
 }
 
 std::vector<Step> Generator::MakeSteps(const Setting& setting, size_t count) {
   std::vector<Step> steps;
-  for (size_t i = 0; i < count; ++i) steps.push_back(MakeStep(setting));
+  while (steps.size() < count) {
+    if (OneIn(100)) {
+      AddUnsyncedDrop(setting, steps);
+    } else if (OneIn(100)) {
+      AddFailedAppend(setting, steps);
+    } else {
+      steps.push_back(MakeStep(setting));
+    }
+  }
+  steps.resize(count);
   steps.push_back({.kind = StepKind::kCheck});
   steps.push_back({.kind = StepKind::kCheckReplicas});
   return steps;
+}
+
+// A power loss after dropped rows have left the disk, and before the drop is synced.
+void Generator::AddUnsyncedDrop(const Setting& setting, std::vector<Step>& steps) {
+  const size_t worker = Below(setting.workers);
+  const Words drop = OneIn(2) ? Words{Pick({"FLUSHDB", "FLUSHALL"})} : Words{"UNLINK", AnyKey(), AnyKey()};
+  steps.push_back({.kind = StepKind::kCompact});
+  steps.push_back({.worker = worker, .db = static_cast<int>(Below(2)), .commands = {drop}});
+  steps.push_back({.kind = StepKind::kCommit, .worker = worker});
+  steps.push_back({.kind = OneIn(2) ? StepKind::kUpkeep : StepKind::kCompact});
+  steps.push_back({.kind = StepKind::kCrash, .seed = random_.Next()});
+}
+
+// The disk refuses one of the appends of a large log record, and the power fails while RocksDB recovers from that.
+void Generator::AddFailedAppend(const Setting& setting, std::vector<Step>& steps) {
+  const size_t worker = Below(setting.workers);
+  steps.push_back({.kind = StepKind::kCommit, .worker = worker});
+  steps.push_back({.kind = StepKind::kCrash, .amount = 1 + Below(40), .seed = random_.Next()});
+  steps.push_back({.kind = StepKind::kFault, .amount = Below(6), .seed = random_.Next()});
+  steps.push_back({.worker = worker, .commands = {{"SET", Key('s'), LargeText()}}});
+  steps.push_back({.kind = StepKind::kCommit, .worker = worker});
 }
 
 Step Generator::MakeReplicaStep(const Setting& setting) {
@@ -127,7 +159,7 @@ std::string Generator::Key(char type) {
 std::string Generator::AnyKey() { return kTypes[Below(std::size(kTypes))] + std::to_string(Below(kKeysOfType)); }
 
 std::string Generator::Member() {
-  const std::string name = std::to_string(Below(kMembers));
+  const std::string name = std::to_string(Below(members_));
   if (OneIn(3)) return name;
   return OneIn(8) ? "long" + name + std::string(80, 'm') : "m" + name;
 }
@@ -138,10 +170,16 @@ std::string Generator::Text() {
     case 1: return std::string(Below(300), static_cast<char>('a' + Below(4)));
     case 2:
       if (OneIn(8)) return std::string(9000 + Below(9000), 'v');
-      return OneIn(4) ? std::string(kManyAppends + Below(kManyAppends), 'w') : "";
+      return OneIn(4) ? LargeText() : "";
     case 3: return std::string("\0\r\n\xff", 4);
     default: return "v" + std::to_string(Below(1000));
   }
+}
+
+std::string Generator::LargeText() { return std::string(kManyAppends + Below(kManyAppends), 'w'); }
+
+std::string Generator::Rank(int64_t most) {
+  return OneIn(2) ? Number(-most, most) : Number(-static_cast<int64_t>(members_), static_cast<int64_t>(members_));
 }
 
 std::string Generator::Score() { return OneIn(12) ? Pick({"inf", "-inf", "0.5", "-0.25"}) : Number(-10, 10); }
@@ -151,8 +189,13 @@ std::string Generator::ScoreBound() { return OneIn(6) ? Pick({"-inf", "+inf"}) :
 std::string Generator::Id() { return Number(1, 60) + "-" + Number(0, 2); }
 
 void Generator::AddMembers(Words& words, uint64_t most) {
-  const uint64_t count = 1 + Below(OneIn(6) ? 4 * most : most);
-  for (uint64_t i = 0; i < count; ++i) words.push_back(Member());
+  for (uint64_t count = Count(most, 4 * most); count > 0; --count) words.push_back(Member());
+}
+
+// The number of elements that a command names.
+uint64_t Generator::Count(uint64_t few, uint64_t some) {
+  if (members_ == kManyMembers && OneIn(4)) return 1 + Below(members_);
+  return 1 + Below(OneIn(5) ? some : few);
 }
 
 // ---- commands
@@ -215,9 +258,10 @@ Words Generator::MakeHashCommand() {
     case 1:
     case 2: {
       Words words{"HSET", key};
-      for (uint64_t count = 1 + Below(OneIn(5) ? 20 : 4); count > 0; --count) {
+      const uint64_t count = Count(4, 20);
+      for (uint64_t i = 0; i < count; ++i) {
         words.push_back(Member());
-        words.push_back(Text());
+        words.push_back(count > kFewMembers ? Number(0, 99) : Text());
       }
       return words;
     }
@@ -250,12 +294,12 @@ Words Generator::MakeListCommand() {
     case 3: return {Pick({"LPOP", "RPOP"}), key};
     case 4: return {Pick({"LPOP", "RPOP"}), key, Number(0, 6)};
     case 5: return {"LLEN", key};
-    case 6: return {"LRANGE", key, Number(-9, 9), Number(-9, 30)};
-    case 7: return {"LINDEX", key, Number(-20, 20)};
-    case 8: return {"LSET", key, Number(-12, 12), Member()};
+    case 6: return {"LRANGE", key, Rank(9), Rank(30)};
+    case 7: return {"LINDEX", key, Rank(20)};
+    case 8: return {"LSET", key, Rank(12), Member()};
     case 9: return {"LINSERT", key, Pick({"BEFORE", "AFTER"}), Member(), Member()};
     case 10: return {"LREM", key, Number(-2, 2), Member()};
-    case 11: return {"LTRIM", key, Number(-20, 5), Number(-5, 30)};
+    case 11: return {"LTRIM", key, Number(-20, 5), Rank(30)};
     case 12: return {"LMOVE", key, Key('l'), Pick({"LEFT", "RIGHT"}), Pick({"LEFT", "RIGHT"})};
     default: return {"LPOS", key, Member()};
   }
@@ -294,7 +338,7 @@ Words Generator::MakeZsetCommand() {
     case 2: {
       Words words{"ZADD", key};
       if (OneIn(3)) words.push_back(Pick({"NX", "XX", "GT", "LT", "CH"}));
-      for (uint64_t count = 1 + Below(OneIn(5) ? 20 : 4); count > 0; --count) {
+      for (uint64_t count = Count(4, 20); count > 0; --count) {
         words.push_back(Score());
         words.push_back(Member());
       }
@@ -309,7 +353,7 @@ Words Generator::MakeZsetCommand() {
     }
     case 6: return {"ZCARD", key};
     case 7: return {Pick({"ZRANK", "ZREVRANK"}), key, Member()};
-    case 8: return {"ZRANGE", key, Number(-9, 9), Number(-9, 30), Pick({"WITHSCORES", "REV"})};
+    case 8: return {"ZRANGE", key, Rank(9), Rank(30), Pick({"WITHSCORES", "REV"})};
     case 9: return {"ZRANGE", key, ScoreBound(), ScoreBound(), "BYSCORE", "LIMIT", Number(0, 3), Number(0, 9)};
     case 10: return {"ZCOUNT", key, ScoreBound(), ScoreBound()};
     case 11:

@@ -24,6 +24,8 @@ class Generator {
   std::vector<Step> MakeSteps(const Setting& setting, size_t count);
 
  private:
+  void AddUnsyncedDrop(const Setting& setting, std::vector<Step>& steps);
+  void AddFailedAppend(const Setting& setting, std::vector<Step>& steps);
   Step MakeStep(const Setting& setting);
   Step MakeReplicaStep(const Setting& setting);
   Step MakeCommands(const Setting& setting);
@@ -45,12 +47,16 @@ class Generator {
   std::string AnyKey();
   std::string Member();
   std::string Text();
+  std::string LargeText();
+  std::string Rank(int64_t most);
   std::string Score();
   std::string ScoreBound();
   std::string Id();
   void AddMembers(Words& words, uint64_t most);
+  uint64_t Count(uint64_t few, uint64_t some);
 
   Random random_;
+  uint64_t members_ = 0;  // the different names of elements
 };
 
 }  // namespace cairn::simulation

@@ -46,7 +46,7 @@ std::string ToText(const Setting& setting) {
   return std::string(setting.syncs_commits ? "appendfsync always" : "appendfsync everysec") +
          (setting.is_small ? ", small limits" : ", usual limits") + ", key cache " +
          std::to_string(setting.key_cache_bytes) + " bytes, " + std::to_string(setting.workers) + " workers, " +
-         std::to_string(setting.replicas) + " replicas";
+         std::to_string(setting.replicas) + " replicas, " + std::to_string(setting.members) + " names of elements";
 }
 
 }  // namespace cairn::simulation

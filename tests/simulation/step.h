@@ -56,6 +56,7 @@ struct Setting {
   uint64_t key_cache_bytes = 0;
   size_t workers = 1;
   size_t replicas = 0;
+  uint64_t members = 0;  // the different names of elements
 };
 
 // One line, for a report.
