@@ -2,9 +2,9 @@
 """Measures the latency of a reader while a backup runs, and what a second backup copies.
 
 A server in a memory cgroup, so that the page cache cannot hide the disk, is filled with values of 1 KB that do not
-compress. One connection (lab/reader.c) reads a random key each millisecond beside a writer that sets `--writes` values
-a second, first alone, then during a backup. Then a second backup is made, a third is interrupted by kill -9, and the
-second is restored.
+compress, and its compactions come to rest. One connection (lab/reader.c) reads a random key each millisecond beside a
+writer that sets `--writes` values a second, first alone, then during a backup. Then a second backup is made, a third is
+interrupted by kill -9, and the second is restored.
 
 The claims: the p99 during the backup is at most 1.5 times that alone, the second backup copies at most a tenth of the
 bytes, the killed server opens with all keys, and the restored copy has the digest of the server at the second backup.
@@ -20,6 +20,7 @@ import threading
 import time
 
 import redis
+from process import wait_until_at_rest
 from servers import Server, memory_cgroup, start_cairn, start_in
 from sync_reads import KEYS_PER_MB, MB, VALUE_BYTES, Reader, fill
 
@@ -27,6 +28,7 @@ from harness import tool_path  # noqa: E402  (servers.py sets the path)
 
 MOST_RATIO = 1.5
 MOST_SHARE = 0.1
+SETTLE_S = 900
 
 
 class Writer:
@@ -113,6 +115,7 @@ def main() -> int:
                             backup_dir=str(backups), backup_rate_limit=options.rate) as server:
             start_in(group, server)
             fill(server, keys)
+            wait_until_at_rest(server.process.pid, pathlib.Path(server.data_dir), SETTLE_S)
             alone, during, first = measure(server, keys, options)
             original = digest(server)
             server.client().execute_command("BACKUP", "START")

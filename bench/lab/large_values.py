@@ -26,7 +26,7 @@ import random
 import sys
 import time
 
-from process import disk_bytes, io_counters, wait_until_quiet
+from process import disk_bytes, io_counters, wait_until_at_rest
 from servers import start_build, start_cairn
 
 MB = 1 << 20
@@ -79,16 +79,6 @@ def set_values(server, sizes: list[int], keys: list[int], generation: int):
             done.result()
 
 
-def wait_until_at_rest(server):
-    """Waits until the directory has not changed for some seconds."""
-    folder, deadline, stable, last = pathlib.Path(server.data_dir), time.monotonic() + SETTLE_S, 0, 0
-    while stable < 5 and time.monotonic() < deadline:
-        wait_until_quiet([server.process.pid])
-        time.sleep(1)
-        now = disk_bytes(folder)
-        stable, last = (stable + 1 if now == last else 0), now
-
-
 def measure(server, case: str, live_mb: int, overwrites: int) -> dict:
     """The figures of one server."""
     sizes = value_sizes(case, live_mb * MB)
@@ -101,7 +91,7 @@ def measure(server, case: str, live_mb: int, overwrites: int) -> dict:
             last[key] = generation
             given += sizes[key]
     seconds = time.monotonic() - started
-    wait_until_at_rest(server)
+    wait_until_at_rest(server.process.pid, pathlib.Path(server.data_dir), SETTLE_S)
     client = server.client()
     for key in random.Random(2).sample(range(len(sizes)), min(SAMPLE, len(sizes))):
         if client.get(f"value:{key}") != value_of(key, last[key], sizes[key]):

@@ -75,6 +75,16 @@ def wait_until_quiet(pids: list[int], limit_s: float = 60.0) -> bool:
     return False
 
 
+def wait_until_at_rest(pid: int, folder: pathlib.Path, limit_s: float):
+    """Waits until the process is quiet and its directory has not changed for some seconds, but not beyond the limit."""
+    deadline, stable, last = time.monotonic() + limit_s, 0, 0
+    while stable < 5 and time.monotonic() < deadline:
+        wait_until_quiet([pid])
+        time.sleep(1)
+        now = disk_bytes(folder)
+        stable, last = (stable + 1 if now == last else 0), now
+
+
 class ResidentSampler:
     """Samples a process's resident memory each second during the `with` block."""
 

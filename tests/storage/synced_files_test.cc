@@ -2,6 +2,7 @@
 #include "storage/synced_files.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -25,6 +26,7 @@ class SyncedFilesTest : public testing::Test {
     Write("CURRENT", "MANIFEST-000001\n");
     files_ = MakeSyncedFiles(rocksdb::FileSystem::Default(), dir_);
   }
+  ~SyncedFilesTest() override { std::filesystem::remove_all(dir_); }
 
   void Write(const std::string& name, const std::string& text) { std::ofstream(dir_ + "/" + name) << text; }
 
@@ -39,7 +41,7 @@ class SyncedFilesTest : public testing::Test {
 
   std::string Complaint() { return std::string(CheckSyncedFiles(dir_).text()); }
 
-  const std::string dir_ = testing::TempDir() + "synced-files";
+  const std::string dir_ = testing::TempDir() + "synced-files." + std::to_string(getpid());
   std::shared_ptr<rocksdb::FileSystem> files_;
 };
 
