@@ -78,8 +78,8 @@ def list_parts(size: str) -> list[Part]:
     slow = ["-m", "not slow"] if quick else []
     commands = ("20000", "10000") if quick else ("400000", "100000")
     damage = {"quick": ["--count", "20000", "--files", "1000", "--preset", "release"],
-              "normal": ["--count", "20000", "--files", "1500"],
-              "long": ["--count", "50000", "--files", "5000"]}[size]
+              "normal": ["--count", "50000", "--files", "5000", "--preset", "release"],
+              "long": ["--count", "50000", "--files", "5000"]}[size]  # with AddressSanitizer, which builds all again
     return [
         Part("unit", ctest, "--output-junit"),
         Part("tidy", pytest + ["tests/tidy"], "--junitxml"),
