@@ -83,7 +83,9 @@ class Island:
 
     def _set_port_state(self, state):
         number = {"disabled": "0", "forwarding": "3"}[state]
-        subprocess.run(["bridge", "link", "set", "dev", self.cable, "state", number], check=True)
+        command = ["bridge", "link", "set", "dev", self.cable, "state", number]
+        # The kernel refuses it until it has noticed, in the background, that the cable is up.
+        wait_until(lambda: subprocess.run(command, check=False).returncode == 0, f"the port's state {state}")
 
 
 class Islander(Background):
