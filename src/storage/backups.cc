@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <rocksdb/db.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/rate_limiter.h>
 #include <rocksdb/utilities/backup_engine.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@
 #include "base/log.h"
 #include "base/remove_file.h"
 #include "base/thread.h"
+#include "storage/direct_files.h"
 #include "storage/disk_reserve.h"
 #include "storage/engine.h"
 #include "storage/file_names.h"
@@ -47,9 +49,9 @@ std::shared_ptr<rocksdb::RateLimiter> MakeLimiter(uint64_t bytes_per_second) {
   return std::shared_ptr<rocksdb::RateLimiter>(rocksdb::NewGenericRateLimiter(rate, period_us));
 }
 
-rocksdb::BackupEngineOptions OptionsOf(const std::string& dir,
+rocksdb::BackupEngineOptions OptionsOf(const std::string& dir, rocksdb::Env* env,
                                        std::shared_ptr<rocksdb::RateLimiter> limiter = nullptr) {
-  rocksdb::BackupEngineOptions options(dir, rocksdb::Env::Default());
+  rocksdb::BackupEngineOptions options(dir, env);
   options.backup_rate_limiter = std::move(limiter);
   options.callback_trigger_interval_size = kStepBytes;
   return options;
@@ -70,8 +72,11 @@ class OpenBackups {
   Status Open(const std::string& dir, rocksdb::Env* source, std::shared_ptr<rocksdb::RateLimiter> limiter = nullptr) {
     TRY(FromRocksDb(rocksdb::Env::Default()->CreateDirIfMissing(dir)));
     TRY(FromRocksDb(rocksdb::Env::Default()->LockFile(dir + "/LOCK", &lock_)));
+    source_ = rocksdb::NewCompositeEnv(MakeDirectFiles(source->GetFileSystem()));
+    target_ = rocksdb::NewCompositeEnv(MakeDirectFiles(rocksdb::FileSystem::Default()));
+    const rocksdb::BackupEngineOptions options = OptionsOf(dir, target_.get(), std::move(limiter));
     rocksdb::BackupEngine* engine = nullptr;
-    TRY(FromRocksDb(rocksdb::BackupEngine::Open(OptionsOf(dir, std::move(limiter)), source, &engine)));
+    TRY(FromRocksDb(rocksdb::BackupEngine::Open(options, source_.get(), &engine)));
     engine_.reset(engine);
     return FromRocksDb(engine_->GarbageCollect());
   }
@@ -79,12 +84,15 @@ class OpenBackups {
 
  private:
   rocksdb::FileLock* lock_ = nullptr;
+  std::unique_ptr<rocksdb::Env> source_;
+  std::unique_ptr<rocksdb::Env> target_;
   std::unique_ptr<rocksdb::BackupEngine> engine_;
 };
 
 Result<std::unique_ptr<rocksdb::BackupEngineReadOnly>> OpenToRead(const std::string& dir) {
   rocksdb::BackupEngineReadOnly* engine = nullptr;
-  TRY(FromRocksDb(rocksdb::BackupEngineReadOnly::Open(OptionsOf(dir), rocksdb::Env::Default(), &engine)));
+  TRY(FromRocksDb(
+      rocksdb::BackupEngineReadOnly::Open(OptionsOf(dir, rocksdb::Env::Default()), rocksdb::Env::Default(), &engine)));
   return std::unique_ptr<rocksdb::BackupEngineReadOnly>(engine);
 }
 

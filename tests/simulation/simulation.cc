@@ -71,15 +71,15 @@ Simulation::~Simulation() {
 }
 
 void Simulation::Run(const Step& step) {
-  failed_before_ = disk_->failed_steps();
+  NoticeFault();  // RocksDB's threads may have met it since the last step
   Dispatch(step);
   if (is_crash_armed_ && ++steps_since_crash_armed_ > kLongestWaitForCrash && !disk_->has_crashed()) {
     Crash(0, step.seed);
   }
   if (disk_->has_crashed()) {
     Recover();
-  } else if (disk_->failed_steps() != failed_before_) {
-    RecoverFromFault();
+  } else {
+    NoticeFault();
   }
   RecoverReplicas();
 }
@@ -324,6 +324,12 @@ void Simulation::CheckRows(const std::string& dir) {
   }
   RowCheck(**database, findings, [](uint64_t) {}).Run();
   if (findings.Summarize() != 0) throw Mismatch{"cairn-check finds damage"};
+}
+
+void Simulation::NoticeFault() {
+  if (disk_->failed_steps() == failed_before_) return;
+  RecoverFromFault();
+  failed_before_ = disk_->failed_steps();
 }
 
 void Simulation::RecoverFromFault() {

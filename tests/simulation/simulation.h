@@ -87,6 +87,7 @@ class Simulation {
   static void CheckRows(const std::string& dir);
   void Crash(uint64_t disk_steps, uint64_t seed);
   void Recover();
+  void NoticeFault();
   void RecoverFromFault();
   void OnEnd(std::string_view why);
 
@@ -102,7 +103,7 @@ class Simulation {
   std::vector<Changes> handed_;
   size_t steps_since_crash_armed_ = 0;
   bool is_crash_armed_ = false;
-  uint64_t failed_before_ = 0;  // steps of the disk that had failed before the current step
+  uint64_t failed_before_ = 0;  // steps of the disk that have failed and were recovered from
   Totals totals_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::map<std::pair<std::string, uint64_t>, Keys> at_offset_;  // the state after so much of a stream, by its id
