@@ -35,7 +35,8 @@ class Writer:
     """Overwrites random keys at a rate, in a thread."""
 
     def __init__(self, server: Server, keys: int, rate: int):
-        self.client, self.keys, self.rate = server.client(), keys, rate
+        self.client = redis.Redis(server.host, server.port)  # not of the server, which closes its own when it is killed
+        self.keys, self.rate = keys, rate
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._run)
 
