@@ -450,7 +450,7 @@ bool Connection::Flush() {
         Close();
         return false;
       }
-      out_.NoteSent(unsent());  // the client is gone; the requests that it sent before still run
+      out_.NoteSent(unsent());  // the client has closed; its received requests still run
     }
   }
   std::string unused = out_.DropSent();

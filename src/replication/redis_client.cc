@@ -17,6 +17,19 @@ constexpr int kMostDepth = 8;                     // XINFO and XRANGE nest array
 
 }  // namespace
 
+FieldsByName ParseInfo(std::string_view text) {
+  FieldsByName fields;
+  while (!text.empty()) {
+    const size_t end = text.find("\r\n");
+    const std::string_view line = text.substr(0, end);
+    if (const size_t colon = line.find(':'); colon != line.npos) {
+      fields.emplace(line.substr(0, colon), line.substr(colon + 1));
+    }
+    text.remove_prefix(end == text.npos ? text.size() : end + 2);
+  }
+  return fields;
+}
+
 Status RedisClient::Connect(const Address& address) {
   name_ = fmt::format("{}:{}", address.host, address.port);
   const Status connected = socket_.Connect(address.host, address.port, kTimeoutMs, "", address.tls);

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +31,10 @@ struct RemoteReply {
 
   bool Is(Kind wanted) const { return kind == wanted; }
 };
+
+// The fields of a reply to INFO.
+using FieldsByName = std::map<std::string, std::string, std::less<>>;
+FieldsByName ParseInfo(std::string_view text);
 
 class RedisClient {
  public:

@@ -35,8 +35,8 @@ class Reply {
       : out_(out), start_(out.size()), protocol_(protocol), room_(room),
         granted_(room == nullptr ? SIZE_MAX : std::max(kFreeBytes, out.capacity())) {}
 
-  // A part of `whole`, in a buffer of its own; `whole` takes it with Append. A cut of the part cuts `whole` at once, so
-  // that a command whose client is gone stops (cut_flag).
+  // A part of `whole`, in a buffer of its own; `whole` takes it with Append. A cut of the part cuts `whole` at once,
+  // because a command stops when its whole reply is cut (cut_flag).
   Reply(std::string& out, Reply& whole) : Reply(out, whole.protocol_, whole.room_) { whole_ = &whole; }
 
   int protocol() const { return protocol_; }  // 2 or 3

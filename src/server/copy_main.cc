@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "replication/history.h"
 #include "replication/key_copy.h"
@@ -39,19 +38,16 @@ std::string FromEnvironment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The text of INFO; empty if the server refuses it.
-std::string ReadInfo(RedisClient& server) {
-  Result<RemoteReply> info = server.Call({"INFO"});
-  return info.ok() ? std::move(info->text) : "";
+// Empty if the server refuses INFO.
+FieldsByName ReadInfo(RedisClient& server) {
+  const Result<RemoteReply> info = server.Call({"INFO"});
+  return info.ok() ? ParseInfo(info->text) : FieldsByName();
 }
 
-// A field of INFO; empty if it is missing.
-std::string_view FindField(std::string_view info, std::string_view name) {
-  const std::string start = fmt::format("\n{}:", name);
-  const size_t found = info.find(start);
-  if (found == std::string_view::npos) return {};
-  info.remove_prefix(found + start.size());
-  return info.substr(0, info.find_first_of("\r\n"));
+// Empty if the field is missing.
+std::string_view FindField(const FieldsByName& info, std::string_view name) {
+  const auto found = info.find(name);
+  return found == info.end() ? std::string_view() : found->second;
 }
 
 // An error if a key that is deleted in the target is deleted in the source too: a copy without DUMP deletes a key of
@@ -59,8 +55,8 @@ std::string_view FindField(std::string_view info, std::string_view name) {
 Status CheckApart(RedisClient& reader, const RedisClient::Address& from, RedisClient& writer,
                   const RedisClient::Address& into) {
   if (from.database != into.database) return Ok();
-  const std::string source = ReadInfo(reader);
-  const std::string target = ReadInfo(writer);
+  const FieldsByName source = ReadInfo(reader);
+  const FieldsByName target = ReadInfo(writer);
   const auto shares = [&](std::string_view name) {
     const std::string_view value = FindField(source, name);
     return !value.empty() && value != kNoReplicationId && value == FindField(target, name);

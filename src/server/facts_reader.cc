@@ -15,17 +15,6 @@ namespace {
 
 constexpr std::string_view kProcessName = "cairn-server";
 
-void ReadInfo(std::string_view text, Facts::Fields& fields) {
-  while (!text.empty()) {
-    const size_t end = text.find("\r\n");
-    const std::string_view line = text.substr(0, end);
-    if (const size_t colon = line.find(':'); colon != line.npos) {
-      fields.emplace(line.substr(0, colon), line.substr(colon + 1));
-    }
-    text.remove_prefix(end == text.npos ? text.size() : end + 2);
-  }
-}
-
 // HOTKEYS GET has some of its numbers as texts.
 int64_t Number(const RemoteReply& value) {
   return value.Is(RemoteReply::Kind::kInteger) ? value.number : ParseInt64(value.text).value_or(0);
@@ -86,7 +75,7 @@ Result<Facts> ReadFacts(const RedisClient::Address& address) {
   TRY(server.Flush());
   facts.needs_password = RefusesClient(TRY(server.Receive()));
   if (!address.password.empty()) TRY(server.Call({"AUTH", address.user, address.password}));
-  ReadInfo(TRY(server.Call({"INFO", "everything"})).text, facts.info);
+  facts.info = ParseInfo(TRY(server.Call({"INFO", "everything"})).text);
   ReadOptional(server, facts);
   const auto pid = static_cast<pid_t>(facts.Number("process_id"));
   if (pid > 0 && IsProcess(pid, kProcessName)) {

@@ -18,7 +18,6 @@
 #include "command/busy_scripts.h"
 #include "command/conditions.h"
 #include "rdb/rdb_disk.h"
-#include "replication/history.h"
 #include "replication/rdb_file_reader.h"
 #include "replication/reload.h"
 #include "script/library_store.h"
@@ -26,6 +25,7 @@
 #include "server/offline.h"
 #include "server/progress_bar.h"
 #include "server/tool_flags.h"
+#include "storage/format.h"
 #include "storage/store.h"
 #include "types/limits.h"
 
@@ -40,15 +40,6 @@ using namespace cairn;
 
 constexpr char kProgram[] = "cairn-import";
 
-// No stream has the imported keys, so replicas of this data need a full transfer.
-Status ForgetHistory(Store& store, Transaction& txn) {
-  if (TRY(store.ReadNote(kHistoryRow)).empty()) return Ok();
-  History history;
-  history.id = DrawReplicationId();
-  txn.on_commit().PutNote(kHistoryRow, EncodeHistory(history));
-  return Ok();
-}
-
 // Checks the library: one that does not compile or redefines another's function would keep the server from starting.
 Status PutFunctions(Transaction& txn, Scripting& scripting, const std::vector<std::string>& codes) {
   const Status restored = RestoreLibraries(scripting, txn, codes, RestorePolicy::kReplace);
@@ -56,9 +47,9 @@ Status PutFunctions(Transaction& txn, Scripting& scripting, const std::vector<st
   return Status::Error(restored.code(), "functions of the RDB file: " + std::string(restored.text()));
 }
 
-// The last commit: stores the functions and a new history, and swaps the staged keyspaces in. The first start of a
-// server may have been interrupted while it loaded an RDB file; the next start must not load that file in place of this
-// one.
+// The last commit: stores the functions, ends the replication stream, and swaps the staged keyspaces in. The first
+// start of a server may have been interrupted while it loaded an RDB file; the next start must not load that file in
+// place of this one.
 Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& functions) {
   const std::atomic<int64_t> never_busy{0};
   const Conditions conditions;
@@ -68,7 +59,7 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
   TRY(scripting.Load(TRY(ReadLibraryRows(txn))));
   TRY(BeginAlone(txn, 0));
   TRY(PutFunctions(txn, scripting, functions));
-  TRY(ForgetHistory(store, txn));
+  txn.on_commit().PutNote(kHistoryRow, "");  // no stream has the imported keys
   txn.on_commit().PutNote(kUnreadRow, "");
   if (store.databases().is_staging()) txn.databases().AdoptStaged();
   TRY(txn.FinishCommand());

@@ -8,6 +8,7 @@ import time
 
 import pytest
 import redis
+from fake_peers import FakeReplica
 from harness import Server, start_redis
 from raw_client import RawClient
 from waiting import wait_until
@@ -199,6 +200,19 @@ def test_a_signal_ends_a_start_at_once(how):
             assert server.process.wait(10) == 0
             assert "Received a signal during the start, exiting now." in server.log_tail()
             assert server.start().client().dbsize() == 500_000
+
+
+def test_a_second_interrupt_ends_the_end():
+    """The first one asks for an orderly end, which waits ten seconds for a replica that does not acknowledge."""
+    with Server() as server, FakeReplica(server.port):
+        server.client().set("kept", "yes")
+        server.process.send_signal(signal.SIGINT)
+        wait_until(lambda: "shutting down" in server.log_tail(), "the end", server)
+        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(5) == 1
+        assert "You insist... exiting now." in server.log_tail()
+        assert server.start().client().get("kept") == b"yes"
 
 
 def test_a_second_process_on_the_same_data_is_refused():

@@ -2,8 +2,8 @@
 //
 // Generator: the setting and the steps of a seed.
 //
-// Few keys and few elements, so that commands meet: each type has some keys of its own, and one command in ten takes
-// the key of another type.
+// Few keys, so that commands meet: each type has some keys of its own, and one command in ten takes the key of another
+// type. Collections have few elements, or in one seed of six hundreds.
 //
 // Thread: one.
 #pragma once

@@ -103,7 +103,7 @@ class Simulation {
   std::vector<Changes> handed_;
   size_t steps_since_crash_armed_ = 0;
   bool is_crash_armed_ = false;
-  uint64_t failed_before_ = 0;  // steps of the disk that have failed and were recovered from
+  uint64_t failed_before_ = 0;  // Disk::failed_steps() at the end of the last recovery
   Totals totals_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::map<std::pair<std::string, uint64_t>, Keys> at_offset_;  // the state after so much of a stream, by its id
