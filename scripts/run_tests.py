@@ -6,8 +6,8 @@ passed, N failed" as its last line (", N skipped" may follow); Redis's own suite
 redis-server. A part that is missing, dies, hangs or fails without naming a test counts as one failure: silence is never
 success. A part hangs if it prints nothing for HANG_S; no part fails only because the machine is slow.
 
-There are three sizes: a part of each (--quick), the default, and the long forms (--long). CAIRN_TEST_SIZE passes the
-size to the parts that use it.
+There are three sizes: fewer parts with less of each (--quick), the default, and the long forms (--long).
+CAIRN_TEST_SIZE passes the size to the parts that use it.
 """
 
 import argparse
@@ -30,9 +30,8 @@ COUNTS_LINE = re.compile(
     r"|^of \d+ tests that pass on redis-server: "
     r"(?P<same>\d+) pass, (?P<denied>\d+) denied, (?P<regressions>\d+) regressions", re.MULTILINE)
 HANG_S = 1800  # of silence: no part is silent for more than a few minutes, even on a slow machine
-# The files of Redis's suite for --quick: those that take less than 10 seconds each.
-QUICK_UNITS = ("protocol", "keyspace", "scan", "info-command", "type/string", "type/incr",
-               "type/hash", "other", "quit", "lazyfree")
+# The files of Redis's suite for --quick: 10 seconds together.
+QUICK_UNITS = ("protocol", "keyspace", "info-command", "type/incr", "type/hash", "quit", "lazyfree")
 QUICK_FRAMEWORKS = ["--only", "connect-redis,rq"]
 MOST_REPEATED = 6000  # the characters of a failed part's output that are repeated at the end
 
@@ -69,13 +68,12 @@ def list_parts(size: str) -> list[Part]:
     """The parts in the order they run: the quickest to fail first. `size` is quick, normal or long."""
     quick, long = size == "quick", size == "long"
     flags = {"quick": ["--quick"], "normal": [], "long": ["--long"]}[size]
-    # Tests of two files at a time, because many tests wait. Each test has its own ports and directories.
-    two_at_a_time = ["-n", "2", "--dist", "loadfile", "-m", "not alone" + (" and not slow" if quick else "")]
+    # Tests of three files at a time, because many tests wait. Each test has its own ports and directories.
+    three_at_a_time = ["-n", "3", "--dist", "loadfile", "-m", "not alone" + (" and not slow" if quick else "")]
     pytest = [sys.executable, "-m", "pytest", "-q", "--durations=5"]
     ctest = ["ctest", "--test-dir", str(BUILD), "--output-on-failure", "-j", str(os.cpu_count())]
     units = [word for unit in QUICK_UNITS for word in ("--only", f"unit/{unit}")] if quick else []
     cluster_units = ["--only", "unit/cluster/misc"] if quick else []
-    slow = ["-m", "not slow"] if quick else []
     commands = ("20000", "10000") if quick else ("400000", "100000")
     damage = {"quick": ["--count", "20000", "--files", "1000", "--preset", "release"],
               "normal": ["--count", "50000", "--files", "5000", "--preset", "release"],
@@ -83,8 +81,8 @@ def list_parts(size: str) -> list[Part]:
     return [
         Part("unit", ctest, "--output-junit"),
         Part("tidy", pytest + ["tests/tidy"], "--junitxml"),
-        Part("locks", ["tests/locks/run"] + (flags if quick else [])),
-        Part("integration", pytest + two_at_a_time + ["tests/integration"], "--junitxml"),
+        Part("locks", ["tests/locks/run"], by_name=quick),
+        Part("integration", pytest + three_at_a_time + ["tests/integration"], "--junitxml"),
         # Other work on the machine can only make a time longer, so one of three measurements has to hold.
         Part("integration_alone", pytest + ["-m", "alone", "--reruns", "2", "tests/integration"], "--junitxml",
              by_name=quick),
@@ -96,16 +94,16 @@ def list_parts(size: str) -> list[Part]:
         Part("redis_suite", ["tests/compat/redis_suite"] + units + (flags if long else [])),
         Part("redis_own_servers", ["tests/compat/redis_suite", "--own-servers"], by_name=True),
         Part("redis_cluster", ["tests/compat/redis_suite", "--cluster"] + cluster_units + (flags if long else [])),
-        Part("redis_benchmark", ["tests/compat/redis_benchmark"] + flags),
+        Part("redis_benchmark", ["tests/compat/redis_benchmark"] + flags, by_name=quick),
         Part("clients", ["tests/clients/run"] + (flags if quick else [])),
         Part("client_suites", ["tests/clients/suites", "redis-py-json", "redis-py-bloom"], by_name=quick),
         Part("frameworks", ["tests/frameworks/run"] + (flags + QUICK_FRAMEWORKS if quick else [])),
-        Part("simulation", ["tests/simulation/run", "--first", "1", "--seeds", "20" if quick else "60"]),
-        Part("crash", ["tests/crash/run"] + flags),
-        Part("faults", ["tests/faults/run"] + slow),
-        Part("flood", ["tests/flood/run"]),
-        Part("pairs", ["tests/pairs/run"] + flags),
-        Part("clusters", ["tests/clusters/run"] + flags),
+        Part("simulation", ["tests/simulation/run", "--first", "1", "--seeds", "6" if quick else "60"]),
+        Part("crash", ["tests/crash/run"] + flags + (["--only", "atomicity"] if quick else [])),
+        Part("faults", ["tests/faults/run"], by_name=quick),
+        Part("flood", ["tests/flood/run"], by_name=quick),
+        Part("pairs", ["tests/pairs/run"] + flags, by_name=quick),
+        Part("clusters", ["tests/clusters/run"] + flags, by_name=quick),
         Part("simulation_long", ["tests/simulation/run", "--minutes", "30"], by_name=True),
         Part("histories", ["tests/histories/run"] + flags),
         Part("upgrade", pytest + ["-m", "not older", "tests/upgrade"], "--junitxml"),

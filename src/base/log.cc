@@ -100,6 +100,8 @@ bool OpenLog(const std::string& file, std::string& error) {
 
 void SetLogSeverity(LogSeverity least) { spdlog::set_level(ToSpdlog(least)); }
 
+bool IsLogged(LogSeverity severity) { return spdlog::should_log(ToSpdlog(severity)); }
+
 void LogFormatted(LogSeverity severity, fmt::string_view format, fmt::format_args args) {
   spdlog::log(ToSpdlog(severity), fmt::vformat(format, args));
 }

@@ -19,6 +19,8 @@ enum class LogSeverity : unsigned char { kDebug, kVerbose, kNotice, kWarning };
 bool OpenLog(const std::string& file, std::string& error);
 // Messages below `least` are dropped.
 void SetLogSeverity(LogSeverity least);
+// Whether messages of this severity are written.
+bool IsLogged(LogSeverity severity);
 void LogFormatted(LogSeverity severity, fmt::string_view format, fmt::format_args args);
 // Writes a message, formatted as by fmt::format.
 template <typename... Args>

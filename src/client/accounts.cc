@@ -65,7 +65,8 @@ Result<UserList> ReloadAclFile(Users& users, const Config& config) {
   errno = 0;
   std::ifstream file(AclFilePath(config));
   if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  if (!file.is_open() || file.bad()) {
+  // A read error behind the first block sets a bit of `text` only.
+  if (!file.is_open() || file.bad() || text.fail()) {
     return Status::Reply("Error loading ACLs, opening file '" + name + "': " + std::strerror(errno));
   }
   return users.LoadText(text.str(), name);

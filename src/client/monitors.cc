@@ -63,6 +63,12 @@ void Monitors::FeedCall(int db, const Command& command, std::span<const std::str
   if (!command.Has(kSkipMonitor) && !command.Has(kAdmin)) Show(db, "lua", command, argv);
 }
 
+void Monitors::FeedCallsNotShown(int db, const Command& command, uint64_t count) {
+  const std::string more = fmt::format("more calls: {}", count);
+  const std::string_view words[] = {"...", more};
+  Show(db, "lua", command, words);
+}
+
 void Monitors::Show(int db, std::string_view who, const Command& command, std::span<const std::string_view> argv) {
   const std::vector<std::string_view> shown = RedactSecrets(command, argv);
   const MutexLock lock(mutex_);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ class Monitors {
   void Feed(const Session& session, const Command& command, std::span<const std::string_view> argv);
   // Shows a command that a script has called, with `db` selected.
   void FeedCall(int db, const Command& command, std::span<const std::string_view> argv);
+  // Shows that the scripts of `command` made so many more calls, which are not shown.
+  void FeedCallsNotShown(int db, const Command& command, uint64_t count);
 
  private:
   void Show(int db, std::string_view who, const Command& command, std::span<const std::string_view> argv);

@@ -48,17 +48,21 @@ class PubSub {
   // A message with a source is one of a client here, and is also forwarded to the other nodes of a cluster.
   void Deliver(std::span<const Notification> notifications);
 
-  // The cluster of which this server is a node. All are called under mutex_, so they take only leaf locks. REQUIRES of
-  // the setter: no client is served yet.
+  // The cluster of which this server is a node. All but one are called under mutex_, so they take only leaf locks.
+  // REQUIRES of the setter: no client is served yet.
   struct ClusterNode {
     std::function<bool()> forwards;
     // Sends a message to other nodes.
     std::function<void(const Notification& message)> forward;
+    // The bytes of these messages that are not sent yet. Any thread calls it, without mutex_.
+    std::function<size_t()> unsent_bytes;
     // Whether this node serves the slot of a shard channel.
     std::function<bool(std::string_view channel)> serves;
   };
   void set_cluster_node(ClusterNode node) { cluster_node_ = std::move(node); }
   bool forwards() const { return cluster_node_.forwards && cluster_node_.forwards(); }
+  // The bytes of messages for other nodes of a cluster that are not sent yet. Any thread; takes no lock.
+  size_t unsent_bytes() const { return cluster_node_.unsent_bytes ? cluster_node_.unsent_bytes() : 0; }
   // Must be called when this node serves fewer slots: cancels the subscriptions to their channels with a SUNSUBSCRIBE
   // message.
   void CancelLostShardChannels();

@@ -61,7 +61,7 @@ std::string ReasonAgainst(const BusStep& step, const NodeId& replica, const Mess
   for (const SlotRange& range : request.slots.Ranges()) {
     for (int slot = range.first; slot <= range.last; ++slot) {
       const Node* const owner = topology.SlotOwner(slot);
-      if (owner == nullptr || step.unclaimed.Has(slot) || owner->config_epoch <= request.config_epoch) continue;
+      if (owner == nullptr || topology.unclaimed.Has(slot) || owner->config_epoch <= request.config_epoch) continue;
       return fmt::format("slot {} has a newer owner", slot);
     }
   }
@@ -184,7 +184,6 @@ void ReplaceMaster(BusStep& step, uint64_t epoch) {
     for (int slot = range.first; slot <= range.last; ++slot) {
       topology.UnassignSlot(slot);
       topology.AssignSlot(slot, my_id);
-      step.unclaimed.Remove(slot);
     }
   }
   step.effects.changes_role = true;

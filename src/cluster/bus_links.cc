@@ -31,7 +31,7 @@ constexpr size_t kReadBytes = size_t{64} << 10;
 // A stranger sends small messages only; a node sends the messages of PUBLISH.
 constexpr size_t kMostOfStranger = size_t{16} << 20;
 constexpr size_t kMostOfNode = size_t{1} << 30;
-constexpr int kMostEvents = 128;
+constexpr int kEventsPerWait = 128;
 constexpr int kMostAccepts = 1000;
 constexpr int64_t kComplaintPauseMs = 1000;
 constexpr size_t kKeptBytes = size_t{1} << 20;
@@ -117,7 +117,7 @@ Status BusLinks::Listen(const std::vector<std::string>& addresses, int port, con
   if (epoll_ < 0 || wake_ < 0)
     return Status::Io(std::string("cluster bus: cannot create an epoll: ") + strerror(errno));
   Watch(wake_, kWakeNumber, EPOLLIN, true);
-  ready_.resize(kMostEvents);
+  ready_.resize(kEventsPerWait);
   for (const std::string& address : addresses) {
     const int fd = TRY(ListenTcp(address, port, kBacklog));
     if (fd < 0) continue;
@@ -129,7 +129,7 @@ Status BusLinks::Listen(const std::vector<std::string>& addresses, int port, con
 }
 
 void BusLinks::Wait(int64_t most_ms) {
-  ready_count_ = epoll_wait(epoll_, ready_.data(), kMostEvents, static_cast<int>(most_ms));
+  ready_count_ = epoll_wait(epoll_, ready_.data(), kEventsPerWait, static_cast<int>(most_ms));
 }
 
 void BusLinks::Wake() const {
@@ -316,10 +316,19 @@ void BusLinks::Send(BusLinkId id, const Message& message) {
     socket.sent = 0;
   }
   AppendMessage(socket.unsent, message);
-  if (!was_empty || socket.is_connecting) return;
+  if (in_batch_ || !was_empty || socket.is_connecting) return;
   // A broken socket is noticed by its next event.
   static_cast<void>(Write(socket));
   WatchLink(id, socket);
+}
+
+void BusLinks::EndBatch() {
+  in_batch_ = false;
+  for (auto& [id, socket] : sockets_) {
+    if (socket.unsent.empty() || socket.is_connecting || (socket.events & EPOLLOUT) != 0) continue;
+    static_cast<void>(Write(socket));
+    WatchLink(id, socket);
+  }
 }
 
 bool BusLinks::Write(Socket& socket) {

@@ -53,6 +53,9 @@ class BusLinks {
   void Close(BusLinkId link);
   void CloseAll();
   void Send(BusLinkId link, const Message& message);
+  // Sends that follow only fill the buffers of the links, until EndBatch writes these to the sockets.
+  void BeginBatch() { in_batch_ = true; }
+  void EndBatch();
   // Closes the links with more unsent bytes than this; 0 is no limit.
   void CloseLinksAbove(size_t limit_bytes);
   // The allocated and the used bytes of a link's buffer, and whether it waits for its socket.
@@ -101,6 +104,7 @@ class BusLinks {
   std::vector<BusLinkId> failed_;  // connections that failed at once
   std::vector<epoll_event> ready_;
   int ready_count_ = 0;
+  bool in_batch_ = false;
   int64_t complained_ms_ = 0;
   uint64_t closed_above_limit_ = 0;
 };

@@ -200,7 +200,11 @@ void BusProtocol::ReadRole(BusStep& step, Node& sender, const MessageHeader& hea
 void BusProtocol::ReadSlots(BusStep& step, const NodeId& id, const MessageHeader& header) {
   const Node& sender = *step.topology.Find(id);
   const Node* const master = sender.is_replica() ? step.topology.MasterOf(sender) : &sender;
-  if (master == nullptr || master->slots() == header.slots) return;
+  if (master == nullptr) return;
+  if (master->slots() == header.slots) {
+    if (sender.is_master()) NoteClaimed(step, header.slots);
+    return;
+  }
   if (sender.is_master()) ReadClaims(step, id, header.config_epoch, header.slots);
   CorrectClaims(step, id, header.config_epoch, header.slots);
 }

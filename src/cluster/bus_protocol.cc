@@ -26,7 +26,6 @@ BusStep BusProtocol::Begin(const Input& input, BusEffects& effects) {
           .effects = effects,
           .state = state_.state(),
           .is_paused = manual_.is_paused(),
-          .unclaimed = unclaimed_,
           .forgotten = forgotten_};
 }
 

@@ -119,7 +119,6 @@ class BusProtocol {
   BusElection election_;
   BusManualFailover manual_;
   ForgottenNodes forgotten_;
-  SlotSet unclaimed_;
   Announced announced_;
   BusMessageCounts counts_;
   uint64_t ticks_ = 0;

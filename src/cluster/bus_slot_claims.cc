@@ -13,7 +13,7 @@ struct Outcome {
 };
 
 bool Yields(const BusStep& step, const Node* owner, int slot, uint64_t epoch) {
-  return owner == nullptr || step.unclaimed.Has(slot) || owner->config_epoch < epoch;
+  return owner == nullptr || step.topology.unclaimed.Has(slot) || owner->config_epoch < epoch;
 }
 
 Outcome TakeSlots(BusStep& step, const NodeId& claimant, uint64_t epoch, const SlotSet& slots) {
@@ -24,11 +24,11 @@ Outcome TakeSlots(BusStep& step, const NodeId& claimant, uint64_t epoch, const S
     const Node* const owner = step.topology.SlotOwner(slot);
     if (!slots.Has(slot)) {
       // The slot stays with the sender until another node claims it: a redirection is better than an error.
-      if (owner == sender) step.unclaimed.Add(slot);
+      if (owner == sender) step.topology.unclaimed.Add(slot);
       continue;
     }
     if (owner == sender) {
-      step.unclaimed.Remove(slot);
+      step.topology.unclaimed.Remove(slot);
       continue;
     }
     // The operator ends an import.
@@ -38,7 +38,6 @@ Outcome TakeSlots(BusStep& step, const NodeId& claimant, uint64_t epoch, const S
     step.topology.UnassignSlot(slot);
     step.topology.AssignSlot(slot, claimant);
     step.topology.SetMigrating(slot, std::nullopt);
-    step.unclaimed.Remove(slot);
     step.NoteChange();
   }
   return outcome;
@@ -68,11 +67,20 @@ void ReadClaims(BusStep& step, const NodeId& claimant, uint64_t epoch, const Slo
   step.effects.lost_slots.insert(step.effects.lost_slots.end(), outcome.mine.begin(), outcome.mine.end());
 }
 
+void NoteClaimed(BusStep& step, const SlotSet& slots) {
+  SlotSet& unclaimed = step.topology.unclaimed;
+  if (unclaimed.empty()) return;
+  for (const SlotRange& range : slots.Ranges()) {
+    for (int slot = range.first; slot <= range.last; ++slot) unclaimed.Remove(slot);
+  }
+}
+
 void CorrectClaims(BusStep& step, const NodeId& sender, uint64_t epoch, const SlotSet& slots) {
+  const Topology& topology = step.topology;
   for (const SlotRange& range : slots.Ranges()) {
     for (int slot = range.first; slot <= range.last; ++slot) {
-      const Node* const owner = step.topology.SlotOwner(slot);
-      if (owner == nullptr || owner->id() == sender || step.unclaimed.Has(slot) || owner->config_epoch <= epoch) {
+      const Node* const owner = topology.SlotOwner(slot);
+      if (owner == nullptr || owner->id() == sender || topology.unclaimed.Has(slot) || owner->config_epoch <= epoch) {
         continue;
       }
       step.SendTo(sender, MessageType::kUpdate, UpdateBody{owner->config_epoch, owner->id(), owner->slots()});

@@ -11,6 +11,8 @@ namespace cairn {
 
 // A master claims exactly these slots. This node follows a master that took the last slot of it or of its master.
 void ReadClaims(BusStep& step, const NodeId& claimant, uint64_t epoch, const SlotSet& slots);
+// The owner of these slots claims them.
+void NoteClaimed(BusStep& step, const SlotSet& slots);
 // Sends an UPDATE to a sender that claims slots of a master with a larger epoch.
 void CorrectClaims(BusStep& step, const NodeId& sender, uint64_t epoch, const SlotSet& slots);
 // Two masters with one config epoch: the one with the smaller id takes a new one.

@@ -85,7 +85,6 @@ struct BusStep {
   BusEffects& effects;
   ClusterState state;  // as it was before the step
   bool is_paused;      // this master holds writes back for a manual failover
-  SlotSet& unclaimed;  // slots whose owner does not claim them any more
   ForgottenNodes& forgotten;
 
   Node& me() { return *topology.Find(topology.myself().id()); }

@@ -195,25 +195,27 @@ Status Cluster::TakeRole() {
   return Ok();
 }
 
-Status Cluster::SaveAndPublish(const std::function<Status(Topology& topology)>& change) {
+Status Cluster::SaveAndPublish(const std::function<Status(Topology& topology)>& change,
+                               const std::function<void()>& changed) {
   const MutexLock writing(write_mutex_);
-  auto changed = With([](const Topology& topology) { return std::make_unique<Topology>(topology); });
-  TRY(change(*changed));
-  if (const Status saved = SaveNodesConf(Path(), WriteNodesConf(*changed)); !saved.ok()) {
+  auto topology = With([](const Topology& present) { return std::make_unique<Topology>(present); });
+  TRY(change(*topology));
+  if (const Status saved = SaveNodesConf(Path(), WriteNodesConf(*topology)); !saved.ok()) {
     return Status::Reply("ERR error saving the cluster node config: " + std::string(saved.text()));
   }
   {
     const MutexLock lock(mutex_);
-    topology_ = std::move(changed);
+    topology_ = std::move(topology);
   }
+  if (changed) changed();
   bus_.OnChanged();
   Publish();
   return Ok();
 }
 
-Status Cluster::Change(const std::function<Status(Topology& topology)>& change) {
+Status Cluster::Change(const std::function<Status(Topology& topology)>& change, const std::function<void()>& changed) {
   const MutexLock changing(change_mutex_);
-  TRY(SaveAndPublish(change));
+  TRY(SaveAndPublish(change, changed));
   TRY(Settle());
   return TakeRole();
 }
@@ -247,7 +249,7 @@ Status Cluster::FollowSettings() {
 }
 
 Status Cluster::ApplySettings() {
-  return SaveAndPublish([this](Topology& topology) { return SetOwnAddress(topology); });
+  return SaveAndPublish([this](Topology& topology) { return SetOwnAddress(topology); }, nullptr);
 }
 
 bool Cluster::HasKeys() const { return cairn::HasKeys(parts_.store, parts_.config.limits()); }

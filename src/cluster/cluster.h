@@ -84,9 +84,11 @@ class Cluster {
   void ReleaseWrites(const SlotSet& slots);
   EndpointType endpoint_type() const;
 
-  // Applies `change` to the topology, as above. An error of `change` is returned, and nothing changes. May wait.
-  // REQUIRES: the caller holds no stripe.
-  Status Change(const std::function<Status(Topology& topology)>& change);
+  // Applies `change` to the topology, as above. An error of `change` is returned, and nothing changes. `changed` (may
+  // be empty) is called after the change and before any step of the bus. May wait. REQUIRES: the caller holds no
+  // stripe.
+  Status Change(const std::function<Status(Topology& topology)>& change,
+                const std::function<void()>& changed = nullptr);
   // Writes nodes.conf again.
   Status Save() const;
   // Must be called when a directive changes that this class reads. An error refuses the new value. Does not wait for
@@ -108,7 +110,7 @@ class Cluster {
   friend class ClusterBus;
 
   // The part of Change until the new topology is published.
-  Status SaveAndPublish(const std::function<Status(Topology& topology)>& change);
+  Status SaveAndPublish(const std::function<Status(Topology& topology)>& change, const std::function<void()>& changed);
   // Announces the present settings.
   Status ApplySettings();
   std::string Path() const;

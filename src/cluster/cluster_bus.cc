@@ -14,6 +14,7 @@
 #include "cluster/bus_clock.h"
 #include "cluster/bus_failures.h"
 #include "cluster/cluster.h"
+#include "cluster/slot_migrations.h"
 #include "config/config.h"
 #include "replication/replication.h"
 #include "replication/saving.h"
@@ -23,6 +24,8 @@ namespace cairn {
 namespace {
 
 constexpr int64_t kTickMs = 100;
+constexpr size_t kBytesPerTurn = size_t{1} << 20;
+constexpr int64_t kTurnPauseMs = 1;
 constexpr int kLargestPort = 65535;
 constexpr int64_t kMsPerSecond = 1000;
 constexpr std::chrono::seconds kWorkPause{1};
@@ -86,10 +89,9 @@ void ClusterBus::Start() {
       {.forwards = [this] { return is_active_.load(); },
        .forward =
            [this](const Notification& message) {
-             const bool is_sharded = message.kind == NotificationKind::kShardMessage;
-             AddRequest([this, body = PublishBody{message.channel, message.message}, is_sharded](
-                            const BusProtocol::Input& input) { return protocol_.Publish(input, body, is_sharded); });
+             AddPublication({{message.channel, message.message}, message.kind == NotificationKind::kShardMessage});
            },
+       .unsent_bytes = [this] { return is_active_ ? unsent_bytes_.load() : size_t{0}; },
        .serves = [this](std::string_view channel) { return cluster_.routes().ServesChannelsOf(KeySlot(channel)); }});
   thread_ = StartThread("cluster", [this] { Run(); });
   role_thread_ = StartThread("cluster-role", [this] { RunRole(); });
@@ -111,12 +113,15 @@ void ClusterBus::Stop() {
 // ---- the thread "cluster"
 
 void ClusterBus::Run() {
+  bool has_more = false;
   while (!stopping_) {
-    links_.Wait(std::clamp<int64_t>(next_tick_ms_ - MonotonicMs(), 0, kTickMs));
+    const int64_t most_ms = std::clamp<int64_t>(next_tick_ms_ - MonotonicMs(), 0, kTickMs);
+    // Commands may take write_mutex_ during the pause.
+    links_.Wait(has_more ? std::min(most_ms, kTurnPauseMs) : most_ms);
     if (stopping_) break;
     const MutexLock writing(cluster_.write_mutex_);
     links_.Handle();
-    RunRequests();
+    has_more = SendPublications();
     if (MonotonicMs() < next_tick_ms_) continue;
     next_tick_ms_ = MonotonicMs() + kTickMs;
     Tick();
@@ -136,6 +141,7 @@ void ClusterBus::Tick() {
   ReadSettings();
   links_.CloseLinksAbove(most_unsent_);
   Step([&](const BusProtocol::Input& input) { return protocol_.Tick(input); });
+  cluster_.migrations().imports().CloseLost();
   cluster_.With([this](const Topology&) {
     buffers_.clear();
     for (const BusLinkRow& link : protocol_.Links()) buffers_[link.id] = links_.BufferOf(link.id);
@@ -300,8 +306,19 @@ void ClusterBus::Do(const Work& work) {
     knows_offset_ = true;
     if (status.ok()) Step([&](const BusProtocol::Input& input) { return protocol_.OnPaused(input); });
   }
-  if (!work.lost_slots.empty()) status = cluster_.DeleteKeys(work.lost_slots);
   if (!status.ok()) Log(LogSeverity::kWarning, "cluster: {}", status.text());
+  if (!work.lost_slots.empty()) DeleteLostKeys(work.lost_slots);
+}
+
+void ClusterBus::DeleteLostKeys(const std::vector<int>& slots) {
+  const Status deleted = cluster_.DeleteKeys(slots);
+  if (deleted.ok()) return;
+  Log(LogSeverity::kWarning, "cluster: keys of slots that other masters took are not deleted yet: {}", deleted.text());
+  const MutexLock lock(work_mutex_);
+  // Tried again after a pause, unless other work comes first.
+  work_.lost_slots.insert(work_.lost_slots.end(), slots.begin(), slots.end());
+  work_changed_.WaitFor(work_mutex_, kWorkPause);
+  has_work_ = true;
 }
 
 void ClusterBus::ApplySettings(uint64_t number) {
@@ -345,10 +362,7 @@ Status ClusterBus::Meet(const std::string& ip, uint16_t port, uint16_t cport) {
   return Ok();
 }
 
-void ClusterBus::Forget(const NodeId& node) {
-  const MutexLock writing(cluster_.write_mutex_);
-  protocol_.Forget(node, BusNowMs());
-}
+void ClusterBus::Forget(const NodeId& node) { protocol_.Forget(node, BusNowMs()); }
 
 bool ClusterBus::HasForgotten(const NodeId& node) const {
   const MutexLock writing(cluster_.write_mutex_);
@@ -399,21 +413,42 @@ void ClusterBus::CloseLinks(const NodeId& node, LinkEnds ends) {
   Step([&](const BusProtocol::Input& input) { return protocol_.CloseLinks(input, node, ends); });
 }
 
-void ClusterBus::AddRequest(Request request) {
+// ---- messages of clients
+
+void ClusterBus::AddPublication(Publication publication) {
+  unsent_bytes_ += publication.bytes();
+  bool is_first = false;
   {
-    const MutexLock lock(requests_mutex_);
-    requests_.push_back(std::move(request));
+    const MutexLock lock(publications_mutex_);
+    is_first = publications_.empty();
+    publications_.push_back(std::move(publication));
   }
-  links_.Wake();
+  if (is_first) links_.Wake();
 }
 
-void ClusterBus::RunRequests() {
-  std::vector<Request> requests;
-  {
-    const MutexLock lock(requests_mutex_);
-    requests.swap(requests_);
+bool ClusterBus::TakePublication(Publication& publication) {
+  const MutexLock lock(publications_mutex_);
+  if (publications_.empty()) return false;
+  publication = std::move(publications_.front());
+  publications_.pop_front();
+  return true;
+}
+
+bool ClusterBus::SendPublications() {
+  if (unsent_bytes_ == 0) return false;
+  size_t sent = 0;
+  links_.BeginBatch();
+  for (Publication next; sent < kBytesPerTurn && TakePublication(next);) {
+    const size_t bytes = next.bytes();
+    Step([&](const BusProtocol::Input& input) {
+      BusEffects effects = protocol_.Publish(input, std::move(next.body), next.is_sharded);
+      sent += bytes * effects.actions.size();  // one for each node
+      return effects;
+    });
+    unsent_bytes_ -= bytes;
   }
-  for (const Request& request : requests) Step(request);
+  links_.EndBatch();
+  return sent >= kBytesPerTurn;
 }
 
 }  // namespace cairn

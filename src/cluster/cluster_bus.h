@@ -14,7 +14,7 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
+#include <deque>
 #include <map>
 #include <string>
 #include <thread>
@@ -59,8 +59,6 @@ class ClusterBus {
   // ---- commands. They may wait for the disk. REQUIRES: the caller holds no stripe.
   // CLUSTER MEET.
   Status Meet(const std::string& ip, uint16_t port, uint16_t cport);
-  // CLUSTER FORGET.
-  void Forget(const NodeId& node);
   // Whether the node is unknown, because it was forgotten a moment ago.
   bool HasForgotten(const NodeId& node) const;
   // CLUSTER FAILOVER.
@@ -91,13 +89,26 @@ class ClusterBus {
   // Drops all messages of this type that arrive; -1 is none.
   void set_dropped_type(int type) { dropped_type_ = type; }
 
+  // CLUSTER FORGET has removed the node: gossip must not add it again. REQUIRES: the caller holds the cluster's
+  // write_mutex_ since the removal.
+  void Forget(const NodeId& node);
   // A command has changed the topology. REQUIRES: the caller holds the cluster's write_mutex_.
   void OnChanged();
 
  private:
-  // A step that a client's thread wants; the thread "cluster" runs it soon, in the order of the calls.
-  using Request = std::function<BusEffects(const BusProtocol::Input& input)>;
-  void AddRequest(Request request);
+  // A message of a client here, for other nodes.
+  struct Publication {
+    PublishBody body;
+    bool is_sharded = false;
+    // Its size on a link.
+    size_t bytes() const { return kMessageHeaderSize + body.channel.size() + body.message.size(); }
+  };
+  // The thread "cluster" sends it soon, in the order of the calls.
+  void AddPublication(Publication publication);
+  bool TakePublication(Publication& publication);
+  // Sends publications until they are kBytesPerTurn, so that the bus answers PINGs in between. Returns whether there
+  // may be more.
+  bool SendPublications();
   // What "cluster-role" has to do.
   struct Work {
     bool follows = false;
@@ -117,10 +128,11 @@ class ClusterBus {
 
   void Run();
   void Tick();
-  void RunRequests();
   void RunRole();
   bool AwaitWork(Work& work);
   void Do(const Work& work);
+  // Begins to delete the keys of slots that other masters have taken, or tries again later.
+  void DeleteLostKeys(const std::vector<int>& slots);
   void ApplySettings(uint64_t number);
 
   // Runs a step of the protocol and carries its effects out. REQUIRES: the caller holds the cluster's write_mutex_.
@@ -150,9 +162,10 @@ class ClusterBus {
   std::map<BusLinkId, BusLinks::Buffer> buffers_;  // guarded by the cluster's mutex_, like the next
   uint64_t links_above_limit_ = 0;
   std::atomic<int> dropped_type_{-1};
-  Mutex requests_mutex_;  // a leaf
-  std::vector<Request> requests_ ABSL_GUARDED_BY(requests_mutex_);
-  Mutex work_mutex_;  // a leaf
+  Mutex publications_mutex_;  // a leaf
+  std::deque<Publication> publications_ ABSL_GUARDED_BY(publications_mutex_);
+  std::atomic<size_t> unsent_bytes_{0};  // of publications
+  Mutex work_mutex_;                     // a leaf
   CondVar work_changed_;
   Work work_ ABSL_GUARDED_BY(work_mutex_);
   bool has_work_ ABSL_GUARDED_BY(work_mutex_) = false;

@@ -105,7 +105,7 @@ Status ClusterForget(const ClusterParts& parts, CommandContext& ctx, Args& args,
     return Ok();
   }
   NodeId forgotten;
-  TRY(parts.cluster->Change([&](Topology& topology) -> Status {
+  const auto remove = [&](Topology& topology) -> Status {
     const NodeId id = TRY(KnownNode(topology, text));
     const Node& me = topology.myself();
     if (id == me.id()) return Status::Reply("ERR I tried hard but I can't forget myself...");
@@ -115,8 +115,9 @@ Status ClusterForget(const ClusterParts& parts, CommandContext& ctx, Args& args,
     topology.RemoveNode(id);
     forgotten = id;
     return Ok();
-  }));
-  parts.cluster->bus().Forget(forgotten);
+  };
+  // In one step with the removal: during the waits of Change, gossip would add the node again.
+  TRY(parts.cluster->Change(remove, [&] { parts.cluster->bus().Forget(forgotten); }));
   reply.Ok();
   return Ok();
 }

@@ -137,6 +137,7 @@ Status ClusterMigrateSlots(const ClusterParts& parts, CommandContext& ctx, Args&
   TRY(CheckMayChange(ctx));
   Cluster& cluster = *parts.cluster;
   SlotMigrations& migrations = cluster.migrations();
+  const MutexLock beginning(migrations.begin_mutex());
   const SlotSet exported = migrations.ExportedSlots();
   std::vector<SlotMigration> exports;
   TRY(cluster.With([&](const Topology& topology) -> Status {

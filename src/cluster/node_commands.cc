@@ -18,11 +18,10 @@ NodeLineReader ReaderOf(const Session& session) {
 
 bool IsKnownToClients(const Node& node) { return !node.flags.Has(NodeFlags::kHandshake | NodeFlags::kNoAddress); }
 
-// The replication offset of a node; others' are those that they announced.
+// The replication offset of a node; others' are those that they announced. The own one may lack the writes of the last
+// milliseconds: the exact one may wait for the disk, and the caller holds the lock of the topology.
 uint64_t OffsetOf(const Node& node, const ClusterParts& parts) {
-  if (!node.is_myself()) return node.replication_offset;
-  StreamLog& log = parts.replication.log();
-  return parts.replication.primary() ? log.applied().offset : log.OffsetNow();
+  return node.is_myself() ? parts.replication.log().offset() : node.replication_offset;
 }
 
 // A replica without data. With a controller, no bus announces the offsets of others.

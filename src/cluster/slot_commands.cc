@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/words.h"
 #include "cluster/node_commands.h"
+#include "cluster/slot_migrations.h"
 
 namespace cairn {
 namespace {
@@ -47,9 +48,31 @@ Status ForEach(const SlotSet& slots, const Visit& visit) {
   return Ok();
 }
 
+SlotSet SetOf(int slot) {
+  SlotSet slots;
+  slots.Add(slot);
+  return slots;
+}
+
+// Deletes the keys of slots that have left this node, or were not imported to the end, before clients see them again.
+// REQUIRES: no import of these slots runs or begins.
+Status DropLeftKeys(Cluster& cluster, const SlotSet& slots) {
+  SlotSet hidden;
+  TRY(ForEach(slots, [&](int slot) -> Status {
+    if (cluster.unserved().Hides(slot)) hidden.Add(slot);
+    return Ok();
+  }));
+  if (hidden.empty() || TRY(cluster.unserved().DropNow(hidden))) return Ok();
+  return Status::Reply("ERR the server stops or has become a replica");
+}
+
 Status Assign(const ClusterParts& parts, CommandContext& ctx, const SlotSet& slots, Reply& reply) {
   TRY(CheckMayChange(ctx));
-  TRY(parts.cluster->Change([&](Topology& topology) {
+  Cluster& cluster = *parts.cluster;
+  const MutexLock no_migration(cluster.migrations().begin_mutex());
+  TRY(cluster.migrations().CheckNotMoving(slots));
+  TRY(DropLeftKeys(cluster, slots));
+  TRY(cluster.Change([&](Topology& topology) {
     return ForEach(slots, [&](int slot) -> Status {
       if (!topology.AssignSlot(slot, topology.myself().id())) {
         return Status::Reply(fmt::format("ERR Slot {} is already busy", slot));
@@ -64,7 +87,10 @@ Status Assign(const ClusterParts& parts, CommandContext& ctx, const SlotSet& slo
 
 Status Unassign(const ClusterParts& parts, CommandContext& ctx, const SlotSet& slots, Reply& reply) {
   TRY(CheckMayChange(ctx));
-  TRY(parts.cluster->Change([&](Topology& topology) {
+  Cluster& cluster = *parts.cluster;
+  const MutexLock no_migration(cluster.migrations().begin_mutex());
+  TRY(cluster.migrations().CheckNotMoving(slots));
+  TRY(cluster.Change([&](Topology& topology) {
     return ForEach(slots, [&](int slot) -> Status {
       if (!topology.UnassignSlot(slot)) {
         return Status::Reply(fmt::format("ERR Slot {} is already unassigned", slot));
@@ -135,6 +161,9 @@ Status GiveSlot(const Cluster& cluster, Topology& topology, int slot, std::strin
 // SETSLOT NODE. While the owner of the slot looks for keys, new ones must not appear, so the slot is migrating
 // meanwhile: a command that would add a key is sent to the new owner.
 Status GiveSlotSafely(Cluster& cluster, int slot, std::string_view text) {
+  const bool is_for_me =
+      cluster.With([&](const Topology& topology) { return NodeId::Parse(text) == topology.myself().id(); });
+  if (is_for_me) TRY(DropLeftKeys(cluster, SetOf(slot)));
   const auto must_migrate = [&](const Topology& topology) {
     const auto id = NodeId::Parse(text);
     const Node* const target = id ? topology.Find(*id) : nullptr;
@@ -160,15 +189,6 @@ Status GiveSlotSafely(Cluster& cluster, int slot, std::string_view text) {
     return Ok();
   }));
   return given;
-}
-
-// Deletes the keys of a slot that has left this node and now comes back, before clients see them again.
-Status DropLeftKeys(Cluster& cluster, int slot) {
-  if (!cluster.unserved().Hides(slot)) return Ok();
-  SlotSet slots;
-  slots.Add(slot);
-  if (TRY(cluster.unserved().DropNow(slots))) return Ok();
-  return Status::Reply("ERR the server stops or has become a replica");
 }
 
 }  // namespace
@@ -240,16 +260,18 @@ Status ClusterSetSlot(const ClusterParts& parts, CommandContext& ctx, Args& args
   const bool is_stable = EqualsIgnoreCase(action, "stable");
   TRY(CheckMayChange(ctx));
   Cluster& cluster = *parts.cluster;
+  const MutexLock no_migration(cluster.migrations().begin_mutex());
+  TRY(cluster.With(CheckMaySetSlots));
+  const int slot = TRY(ReadSlot(slot_word));
+  if (!is_stable) TRY(cluster.migrations().CheckNotMoving(SetOf(slot)));
   if (EqualsIgnoreCase(action, "node") && !id.empty() && !args.More()) {
-    TRY(cluster.With(CheckMaySetSlots));
-    TRY(GiveSlotSafely(cluster, TRY(ReadSlot(slot_word)), id));
+    TRY(GiveSlotSafely(cluster, slot, id));
     reply.Ok();
     return Ok();
   }
-  if (EqualsIgnoreCase(action, "importing")) TRY(DropLeftKeys(cluster, TRY(ReadSlot(slot_word))));
+  if (EqualsIgnoreCase(action, "importing")) TRY(DropLeftKeys(cluster, SetOf(slot)));
   TRY(cluster.Change([&](Topology& topology) -> Status {
     TRY(CheckMaySetSlots(topology));
-    const int slot = TRY(ReadSlot(slot_word));
     if (is_stable && id.empty() && !args.More()) {
       topology.SetMigrating(slot, std::nullopt);
       topology.SetImporting(slot, std::nullopt);

@@ -1,25 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cluster/slot_imports.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <memory>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
+#include "cluster/slot_migrations.h"
 #include "command/session.h"
 #include "replication/replication.h"
 #include "storage/store.h"
+#include "storage/transaction.h"
 
 namespace cairn {
+namespace {
+
+// The source serves the slots again when it has had no answer for 15 seconds. The rest is for writing nodes.conf.
+constexpr int64_t kLongestTakeOverMs = 10000;
+
+// Waits for a FLUSHALL that has begun. It holds all stripes, the last one only when it waits for no other.
+Status AwaitFlush(Store& store) {
+  const auto txn = std::make_unique<Transaction>(store);
+  txn->BeginCommand(Lane::kSlow, WallMs(), false);
+  const uint32_t stripes[] = {kStripeCount - 1};
+  TRY(txn->Lock(stripes));
+  txn->Discard();
+  return Ok();
+}
+
+}  // namespace
+
+int SlotImports::FirstImported(const SlotSet& slots) const {
+  for (const auto& [session, import] : imports_) {
+    const SlotSet taken = import.migration.slots();
+    for (int slot = 0; slot < kSlotCount; ++slot) {
+      if (taken.Has(slot) && slots.Has(slot)) return slot;
+    }
+  }
+  return -1;
+}
+
+Status SlotImports::CheckNotImported(const SlotSet& slots) const {
+  const MutexLock lock(mutex_);
+  const int slot = FirstImported(slots);
+  return slot == -1 ? Ok() : Status::Reply(fmt::format("ERR I am already importing slot {}.", slot));
+}
 
 Status SlotImports::CheckMayImport(const SlotMigration& migration) const {
   const SlotSet slots = migration.slots();
-  for (const auto& [session, other] : imports_) {
-    const SlotSet taken = other.migration.slots();
-    for (int slot = 0; slot < kSlotCount; ++slot) {
-      if (!taken.Has(slot) || !slots.Has(slot)) continue;
-      return Status::Reply("ERR Slot is already being imported on the target by a different migration");
-    }
+  if (FirstImported(slots) != -1) {
+    return Status::Reply("ERR Slot is already being imported on the target by a different migration");
   }
   for (const std::shared_ptr<Replica>& replica : replication_.replicas().All()) {
     if (replica->files) continue;
@@ -49,11 +83,12 @@ Status SlotImports::Establish(Session& session, SlotMigration migration) {
   const SlotSet slots = migration.slots();
   const std::string name = migration.name;
   {
+    const MutexLock beginning(cluster_.migrations().begin_mutex());
     const MutexLock lock(mutex_);
     if (imports_.contains(session.id())) return Status::Reply("ERR this connection imports slots already");
     TRY(CheckMayImport(migration));
     migration.state = migration_state::kReceiving;
-    imports_[session.id()] = {migration, store_.databases()[0].keyspace.load(), false};
+    imports_[session.id()] = {migration, &session, store_.databases()[0].keyspace.load(), false};
     list_.Add(std::move(migration));
     session.is_primary = true;
   }
@@ -75,9 +110,11 @@ Status SlotImports::NoteSnapshotEnd(const Session& session) {
   return store_.log().Sync();  // so that the sync in TakeOver, while writes are held back, has little to do
 }
 
-Status SlotImports::TakeSlots(const Import& import) {
+Status SlotImports::ChangeOwner(const Import& import, int64_t began_ms) {
   const SlotSet slots = import.migration.slots();
-  return cluster_.Change([&](Topology& topology) -> Status {
+  const auto take = [&](Topology& topology) -> Status {
+    if (MonotonicMs() - began_ms > kLongestTakeOverMs) return Status::Reply("ERR The takeover took too long");
+    if (store_.databases()[0].keyspace.load() != import.keyspace) return Status::Reply("ERR Data was flushed");
     if (!topology.myself().is_master()) return Status::Reply("ERR the target is not a master any more");
     const Node* const source = topology.Find(import.migration.source);
     const NodeId me = topology.myself().id();
@@ -91,7 +128,19 @@ Status SlotImports::TakeSlots(const Import& import) {
     }
     BumpEpoch(topology);  // the claim wins over that of the source
     return Ok();
-  });
+  };
+  return cluster_.Change(take, [&] { cluster_.ReleaseWrites(slots); });
+}
+
+Status SlotImports::TakeSlots(const Import& import) {
+  const int64_t began_ms = MonotonicMs();
+  const SlotSet slots = import.migration.slots();
+  cluster_.HoldWrites(slots);
+  Status taken = AwaitFlush(store_);
+  if (taken.ok()) taken = store_.log().Sync();
+  if (taken.ok()) taken = ChangeOwner(import, began_ms);
+  cluster_.ReleaseWrites(slots);  // after an error
+  return taken;
 }
 
 Status SlotImports::TakeOver(Session& session) {
@@ -104,9 +153,7 @@ Status SlotImports::TakeOver(Session& session) {
     import = found->second;
   }
   list_.SetState(import.migration.name, migration_state::kGranted);
-  Status taken = store_.databases()[0].keyspace.load() == import.keyspace ? store_.log().Sync()
-                                                                          : Status::Reply("ERR Data was flushed");
-  if (taken.ok()) taken = TakeSlots(import);
+  Status taken = TakeSlots(import);
   session.is_primary = false;
   {
     const MutexLock lock(mutex_);
@@ -143,6 +190,19 @@ void SlotImports::CleanUp(const Import& import, std::string message) {
   const std::string name = import.migration.name;
   list_.SetState(name, migration_state::kCleaningUp, std::move(message));
   cluster_.unserved().Drop(name, [this, name] { list_.SetState(name, migration_state::kFailed); });
+}
+
+void SlotImports::CloseLost() {
+  const MutexLock lock(mutex_);
+  for (const auto& [id, import] : imports_) {
+    const bool is_lost = cluster_.With([&](const Topology& topology) {
+      const Node* const source = topology.Find(import.migration.source);
+      return source == nullptr || source->flags.Has(NodeFlags::kFailed);
+    });
+    if (!is_lost || import.takes_over) continue;
+    import.session->close = CloseRequest::kNow;
+    import.session->Wake();
+  }
 }
 
 // TAKEOVER runs on another thread until it ends, and then ends the import itself.

@@ -37,21 +37,31 @@ class SlotImports {
   Status NoteSnapshotEnd(const Session& session);
   // Makes this node the owner of the slots. After an error it never will be by this import.
   Status TakeOver(Session& session);
+  // Returns an error if one of the slots is being imported.
+  Status CheckNotImported(const SlotSet& slots) const;
   // Whether this node has taken the slots over: 1 or 0; 2 if it still may.
   int HasTaken(const std::string& name, const SlotSet& slots) const;
 
+  // Closes the connections of sources that have failed, or have left the cluster: a host that was lost does not do it.
+  void CloseLost();
   // The session's connection has closed.
   void OnClosed(Session& session);
 
  private:
   struct Import {
     SlotMigration migration;
-    KeyspaceId keyspace = 0;  // of database 0 at its beginning: FLUSHALL ends an import
+    Session* session = nullptr;  // valid until `takes_over`
+    KeyspaceId keyspace = 0;     // of database 0 at its beginning: FLUSHALL ends an import
     bool takes_over = false;
   };
 
   Status CheckMayImport(const SlotMigration& migration) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns the lowest of these slots that is being imported, or -1.
+  int FirstImported(const SlotSet& slots) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes this node the owner, unless the imported keys were flushed. FLUSHALL waits meanwhile: the source deletes its
+  // keys after that.
   Status TakeSlots(const Import& import);
+  Status ChangeOwner(const Import& import, int64_t began_ms);
   // Deletes the imported keys.
   void CleanUp(const Import& import, std::string message);
 

@@ -82,17 +82,18 @@ Status EmptyDatabases(Transaction& txn) {
   return txn.Commit(CommitMode::kWait);
 }
 
-// Removes a deleted row from the key cache. As in a commit, the version of its stripe changes: a thread that has read
-// the row before its deletion must not insert it into the cache afterwards. REQUIRES: `owner` holds no stripe but 0, so
-// that stripes are locked in ascending order.
-void EraseCached(Store& store, const RowKey& row, const Transaction* owner) {
+// Removes a deleted row of a slot from the key cache. As in a commit, the version of its stripe changes: a thread that
+// has read the row before its deletion must not insert it into the cache afterwards. Waits for the holder of the
+// stripe. REQUIRES: `owner` holds no stripe.
+void EraseCached(Store& store, int slot, const RowKey& row, const Transaction* owner) {
   Stripes& stripes = store.stripes();
-  const bool holds = stripes.IsHeldBy(row.stripe(), owner);
-  if (!holds) stripes.Lock(row.stripe(), owner);
+  stripes.Lock(row.stripe(), owner);
   stripes.Advance(row.stripe());
+  // If a controller has given the slot back during the wait, a client may have written the key again.
+  if (!store.staging().hidden_slots().Has(slot)) store.cache().NoteUnknownRows();
   store.cache().Erase(row.tagged(), Overlay::HashOf(row.tagged()));
   stripes.Advance(row.stripe());
-  if (!holds) stripes.Unlock(row.stripe(), owner);
+  stripes.Unlock(row.stripe(), owner);
 }
 
 // After a commit, notifies subscribers of the changed keys. After an error, empties the transaction.
@@ -138,18 +139,13 @@ Status DeleteEverything(Store& store, const Notifier& notifier) {
   return Conclude(EmptyDatabases(*txn), *txn, notifier);
 }
 
-Result<bool> SlotKeyDrops::DropSome(int slot) {
-  const auto txn = std::make_unique<Transaction>(store_);
-  txn->BeginCommand(Lane::kSlow, WallMs(), false);
-  // No other thread uses these rows, so any lock will do: it excludes FLUSHALL.
-  const uint32_t stripes[] = {0};
-  TRY(txn->Lock(stripes));
-  KeyRange range{.keyspace = txn->databases().keyspace(0)};
+Result<std::vector<std::string>> SlotKeyDrops::DropRows(Transaction& txn, int slot) {
+  KeyRange range{.keyspace = txn.databases().keyspace(0)};
   const RowKey lower = MakeKeyBound(range.keyspace, PositionOfSlot(slot));
   const RowKey upper = MakeKeyBound(range.keyspace, PositionOfSlot(slot + 1));
   std::vector<std::string> names;
   {
-    Cursor cursor = txn->Scan(lower, upper);
+    Cursor cursor = txn.Scan(lower, upper);
     for (; cursor.Valid() && names.size() < kKeysPerChunk; cursor.Next()) {
       TRY(AddTo(range, names, cursor.row(), cursor.value()));
     }
@@ -157,10 +153,29 @@ Result<bool> SlotKeyDrops::DropSome(int slot) {
     range.upper = cursor.Valid() ? cursor.row() : upper.row();
     TRY(cursor.TakeStatus());
   }
-  if (names.empty()) return false;
   range.keys = static_cast<int64_t>(names.size());
-  TRY(drops_.Drop(range, [&names] { return DeletionOf(names); }));
-  for (const std::string& name : names) EraseCached(store_, MakeKeyRow(range.keyspace, name), txn.get());
+  if (!names.empty()) TRY(drops_.Drop(range, [&names] { return DeletionOf(names); }));
+  return names;
+}
+
+Result<bool> SlotKeyDrops::DropSome(int slot, Mutex& mutex, const std::function<bool()>& may_drop) {
+  const auto txn = std::make_unique<Transaction>(store_);
+  txn->BeginCommand(Lane::kSlow, WallMs(), false);
+  // No other thread uses these rows, so any lock will do: it excludes FLUSHALL.
+  const uint32_t stripes[] = {0};
+  TRY(txn->Lock(stripes));
+  const KeyspaceId keyspace = txn->databases().keyspace(0);
+  std::vector<std::string> names;
+  {
+    const MutexLock lock(mutex);
+    if (!may_drop()) return false;
+    names = TRY(DropRows(*txn, slot));
+  }
+  if (names.empty()) return false;
+  txn->AbandonCommand();
+  txn->Discard();  // of stripe 0: no stripe is held during a wait for another
+  txn->BeginCommand(Lane::kSlow, WallMs(), false);
+  for (const std::string& name : names) EraseCached(store_, slot, MakeKeyRow(keyspace, name), txn.get());
   if (txn->replicated_commands().interest() & kInterestInKeys) {
     for (std::string& name : names) txn->notifications().Add({NotificationKind::kKeyChanged, std::move(name), {}});
   }

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "storage/key_range_drops.h"
 
@@ -16,6 +18,7 @@ namespace cairn {
 
 class Notifier;
 class Store;
+class Transaction;
 struct Limits;
 
 // Whether there is any key.
@@ -31,11 +34,16 @@ class SlotKeyDrops {
  public:
   SlotKeyDrops(Store& store, const Notifier& notifier) : store_(store), notifier_(notifier), drops_(store) {}
 
-  // Deletes some thousand keys of a slot; returns false if it has none. REQUIRES: the slot is hidden
-  // (storage/hidden_slots.h), no command of a client uses its keys, and no other thread is in this function.
-  Result<bool> DropSome(int slot);
+  // Deletes some thousand keys of a slot; returns false if it has none, or if `may_drop` returns false. It waits for
+  // holders of stripes, but not with `mutex`, which it holds while it calls `may_drop` and deletes the rows. REQUIRES:
+  // the caller holds no stripe, no other thread is in this function, and if `may_drop` returns true, the slot is hidden
+  // (storage/hidden_slots.h), and no command of a client uses its keys.
+  Result<bool> DropSome(int slot, Mutex& mutex, const std::function<bool()>& may_drop);
 
  private:
+  // Deletes the rows of the first keys of a slot, but not from the key cache. Returns the names of these keys.
+  Result<std::vector<std::string>> DropRows(Transaction& txn, int slot);
+
   Store& store_;
   const Notifier& notifier_;
   KeyRangeDrops drops_;

@@ -33,10 +33,14 @@ SlotSet SlotMigrations::ExportedSlots() const {
   return slots;
 }
 
+Status SlotMigrations::CheckNotMoving(const SlotSet& slots) const {
+  TRY(CheckNotExported(ExportedSlots(), slots.Ranges()));
+  return imports_.CheckNotImported(slots);
+}
+
 Status SlotMigrations::Begin(std::vector<SlotMigration> exports) {
   const MutexLock lock(mutex_);
-  const SlotSet exported = ExportedSlots();
-  for (const SlotMigration& each : exports) TRY(CheckNotExported(exported, each.ranges));
+  for (const SlotMigration& each : exports) TRY(CheckNotMoving(each.slots()));
   std::erase_if(exports_, [](const auto& each) { return each->has_ended(); });
   for (SlotMigration& each : exports) {
     list_.Add(each);

@@ -32,9 +32,14 @@ class SlotMigrations {
   SlotImports& imports() { return imports_; }
   std::vector<SlotMigration> All() const { return list_.All(); }
 
+  // Held while a command begins a migration, or checks slots and then changes their owner or state (SETSLOT), so that
+  // neither happens between the check and the change of the other.
+  Mutex& begin_mutex() ABSL_LOCK_RETURNED(begin_mutex_) { return begin_mutex_; }
   // The slots that are being exported.
   SlotSet ExportedSlots() const;
-  // CLUSTER MIGRATESLOTS, with checked arguments. An error if a slot is being exported by now.
+  // Returns an error if one of the slots is being exported or imported.
+  Status CheckNotMoving(const SlotSet& slots) const;
+  // CLUSTER MIGRATESLOTS, with checked arguments. An error if a slot is being exported or imported by now.
   Status Begin(std::vector<SlotMigration> exports);
   // CLUSTER CANCELSLOTMIGRATIONS; false if no export runs.
   bool CancelAll();
@@ -43,7 +48,8 @@ class SlotMigrations {
   MigrationList list_;
   const SlotExport::Parts export_parts_;
   SlotImports imports_;
-  mutable Mutex mutex_;
+  Mutex begin_mutex_;
+  mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(begin_mutex_);
   std::vector<std::unique_ptr<SlotExport>> exports_ ABSL_GUARDED_BY(mutex_);  // those that have ended are removed later
 };
 

@@ -229,14 +229,19 @@ Result<bool> UnservedSlots::DropNow(const SlotSet& slots) {
 
 Result<bool> UnservedSlots::DropSlots(const SlotSet& slots, const std::function<bool(int slot)>& is_dropped) {
   TRY(host_.settle());
+  bool has_ended = false;
   for (const SlotRange& range : slots.Ranges()) {
     for (int slot = range.first; slot <= range.last; ++slot) {
-      for (bool has_more = true; has_more;) {
-        const MutexLock dropping(drop_mutex_);
+      const auto may_drop = [&] {
         // A replica's keys are those of its master.
-        if (stopping_ || !host_.is_master()) return false;
-        has_more = store_.staging().hidden_slots().Has(slot) && is_dropped(slot) && TRY(drops_.DropSome(slot));
+        has_ended = has_ended || stopping_ || !host_.is_master();
+        return !has_ended && store_.staging().hidden_slots().Has(slot) && is_dropped(slot);
+      };
+      for (bool has_more = may_drop(); has_more;) {
+        const MutexLock dropping(deletion_mutex_);
+        has_more = TRY(drops_.DropSome(slot, drop_mutex_, may_drop));
       }
+      if (has_ended) return false;
     }
   }
   return true;

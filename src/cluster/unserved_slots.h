@@ -94,8 +94,9 @@ class UnservedSlots {
 
   Store& store_;
   const Host host_;
-  Mutex drop_mutex_;
-  SlotKeyDrops drops_ ABSL_GUARDED_BY(drop_mutex_);
+  Mutex deletion_mutex_;  // one deletion at a time; held while it waits for holders of keys
+  Mutex drop_mutex_ ABSL_ACQUIRED_AFTER(deletion_mutex_);
+  SlotKeyDrops drops_ ABSL_GUARDED_BY(deletion_mutex_);
   Mutex change_mutex_;  // one change of the set and its row at a time; held during a commit
   Mutex mutex_ ABSL_ACQUIRED_AFTER(drop_mutex_, change_mutex_);
   std::map<std::string, SlotSet> slots_ ABSL_GUARDED_BY(mutex_);  // by name

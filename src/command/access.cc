@@ -164,6 +164,14 @@ bool MayReadAllKeys(const AclUser& user, int64_t db, const Command& command, std
   return false;
 }
 
+std::optional<int> NamedDatabase(const Command& command, std::span<const std::string_view> argv, int databases) {
+  std::vector<uint32_t> positions;
+  FindDatabases(command, argv, positions);
+  if (positions.empty() || positions.back() >= argv.size()) return std::nullopt;
+  const auto named = ParseInt64(argv[positions.back()]);
+  return named && *named >= 0 && *named < databases ? std::optional(static_cast<int>(*named)) : std::nullopt;
+}
+
 std::string_view DeniedObject(const Denial& denial, const Command& command, std::span<const std::string_view> argv) {
   if (denial.reason == DenialReason::kCommand) return command.full_name();
   return argv[denial.position];

@@ -6,6 +6,7 @@
 // Thread: any unless stated otherwise; nothing is stored.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,10 @@ Denial CheckAccess(Session& session, const Command& command, std::span<const std
 // Whether one selector allows the command, the database and reading every key: then the command may read keys that its
 // arguments do not name.
 bool MayReadAllKeys(const AclUser& user, int64_t db, const Command& command, std::span<const std::string_view> argv);
+
+// The database that the call names (SELECT, MOVE, COPY ... DB); of several the last one. None if it names none below
+// `databases`.
+std::optional<int> NamedDatabase(const Command& command, std::span<const std::string_view> argv, int databases);
 
 // The denied object: the command's name, or the key, channel or database.
 std::string_view DeniedObject(const Denial& denial, const Command& command, std::span<const std::string_view> argv);

@@ -38,6 +38,12 @@ bool ActsAtOnce(const Command& command) {
   return std::ranges::find(kPlainCommands, command.full_name()) == std::end(kPlainCommands);
 }
 
+// The database in which the session's next command runs; in MULTI, after the SELECTs of the queue.
+int NextDatabase(const Session& session) {
+  const std::vector<QueuedCommand>& queue = session.multi.queue;
+  return queue.empty() ? session.db.load() : queue.back().next_db;
+}
+
 // Whether the deletion of a key unblocks the command: XREADGROUP's reply is an error then.
 bool UnblocksOnNoKey(const Command& command) { return command.row().awaits == Type::kNone && command.Has(kWrite); }
 
@@ -123,10 +129,25 @@ Status Dispatcher::CheckConditions(const Call& call) {
   if (writes && conditions_.Has(kLowOnDisk)) {
     TRY(CheckRoom(conditions_, call.worker.txn.store(), AnyOf(call, kDenyOom, false), !AnyOf(call, kLockAll, true)));
   }
-  TRY(CheckMemory(conditions_, call.worker.txn.store(), call.session.db, writes && AnyOf(call, kDenyOom, false)));
+  if (conditions_.Has(kFullMemory | kFullData)) TRY(CheckDataLimits(call));
   if (conditions_.Has(kStaleReplica) && AnyOf(call, kStale, true)) return Status::Reply(kStaleText);
   if (conditions_.Has(kLoadingData) && AnyOf(call, kLoading, true)) {
     return Status::Reply("LOADING Redis is loading the dataset in memory");
+  }
+  return Ok();
+}
+
+// Checks the limit of the database to which the command adds data; for EXEC, to which each queued command does.
+Status Dispatcher::CheckDataLimits(const Call& call) const {
+  Store& store = call.worker.txn.store();
+  if (!call.command->Has(kRunsQueue)) {
+    return CheckMemory(conditions_, store, *call.command, call.argv, NextDatabase(call.session));
+  }
+  int db = call.session.db;
+  for (const QueuedCommand& queued : call.session.multi.queue) {
+    const std::vector<std::string_view> argv(queued.argv.begin(), queued.argv.end());
+    TRY(CheckMemory(conditions_, store, *queued.command, argv, db));
+    db = queued.next_db;
   }
   return Ok();
 }
@@ -186,6 +207,11 @@ void Dispatcher::Refuse(const Call& call, std::string_view text, Reply& reply) {
 void Dispatcher::Enqueue(const Call& call, Reply& reply) {
   QueuedCommand queued{.command = call.command};
   MultiState& multi = call.session.multi;
+  queued.next_db = NextDatabase(call.session);
+  if (call.command->full_name() == "select") {
+    const int databases = call.worker.txn.store().databases().size();
+    queued.next_db = NamedDatabase(*call.command, call.argv, databases).value_or(queued.next_db);
+  }
   multi.bytes += sizeof queued;
   for (const std::string_view arg : call.argv) {
     multi.bytes += sizeof(std::string) + queued.argv.emplace_back(arg).capacity();
@@ -220,10 +246,19 @@ Status Dispatcher::LockFor(Call& call, bool everything) {
     for (const WatchedKey& key : call.session.watch.keys) worker.stripes.push_back(key.stripe);
     TRY(worker.txn.AwaitListener(worker.stripes));
     std::vector<std::string_view> argv;
+    bool runs_once = false;
+    bool acts_at_once = false;
+    bool runs_script = false;
     for (const QueuedCommand& queued : call.session.multi.queue) {
       argv.assign(queued.argv.begin(), queued.argv.end());
       by_key = AddStripes(worker, *queued.command, argv, true) && by_key;
+      runs_once = runs_once || queued.command->Has(kRunsOnce);
+      acts_at_once = acts_at_once || ActsAtOnce(*queued.command);
+      runs_script = runs_script || queued.command->Has(kRunsScript);
     }
+    // Some commands must run only once, but a script starts the queue over to lock more keys, and so does a change of a
+    // key that SORT has read by a pattern.
+    if (runs_once || (acts_at_once && runs_script)) by_key = false;
   } else if (by_key) {
     by_key = AddStripes(worker, *call.command, call.argv, worker.lane == Lane::kSlow);
   }
@@ -259,12 +294,15 @@ Status Dispatcher::RunOnce(Call& call, Reply& reply, bool everything) {
   // A pause of writes may have begun since the request was admitted. The thread that began it may wait for the holders
   // of locks, so a command that had locked its keys before completes, also one that begins the pause itself (EXEC).
   const bool is_paused = call.is_gated && conditions_.Has(kPausesExpiry);
+  call.session.script.began_in_pause = is_paused;
   if (call.is_gated && (conditions_.any() || slot_gate_ != nullptr)) [[unlikely]] {
     if (Status refused = CheckLocked(call); !refused.ok()) {
       call.refused_late = !refused.Is(Code::kWouldWait);
       return refused;
     }
-    if (call.slots && slot_gate_->IsHeld(*call.slots)) {
+    // A pause drops the changes of other writes after their run. It could not drop those at another server.
+    const bool must_not_begin = is_paused && AnyOf(call, kRunsOnce, false);
+    if (must_not_begin || (call.slots && slot_gate_->IsHeld(*call.slots))) {
       if (call.rerun) return Status::MustBlock();
       call.is_held_back = true;
       return Status::WouldWait();
@@ -487,6 +525,8 @@ void Dispatcher::ParkOn(Call& call, int64_t timeout_ms) {
   // A thread that makes this server a replica unblocks the clients parked by then.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!call.on_replica && conditions_.Has(kKeepsExpired)) call.session.Unblock(UnblockRequest::kDemoted);
+  // A thread that changes the routes wakes the clients parked by then. This one runs again and is redirected.
+  if (call.slots && call.slots->version != slot_gate_->routes().version()) call.session.Wake();
 }
 
 void Dispatcher::GiveUp(Session& session, UnblockRequest why, Reply& reply) {

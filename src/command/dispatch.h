@@ -102,6 +102,7 @@ class Dispatcher {
   static bool AnyOf(const Call& call, CommandFlag flag, bool missing);
   Status CheckRedirect(const Call& call, bool writes) const;
   Status CheckConditions(const Call& call);
+  Status CheckDataLimits(const Call& call) const;
   void LogLateDenials(const Call& call);
   void LogScriptDenials(const Call& call);
   void Refuse(const Call& call, std::string_view text, Reply& reply);

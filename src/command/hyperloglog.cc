@@ -55,6 +55,12 @@ Status SpendOnRuns(CommandContext& ctx, const HyperLogLog& value) {
   return value.IsDense() ? Ok() : ctx.txn().command().SpendOnPacked(value.bytes().size() / kBytesPerElement);
 }
 
+// Charges the merge of a value's registers: those of a dense one take as long as 32 rows.
+Status SpendOnMerge(Keyspace& keys, const HyperLogLog& value) {
+  constexpr size_t kBytesPerStep = 384;
+  return keys.txn().command().Spend(value.bytes().size() / kBytesPerStep);
+}
+
 // PFADD key [element ...]
 Status PfAdd(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
@@ -82,6 +88,7 @@ Result<bool> MergeRest(Keyspace& keys, Args& args, HllRegisters& registers) {
   while (args.More()) {
     const Found found = TRY(Find(keys, args.Bytes()));
     if (!found.value) continue;
+    TRY(SpendOnMerge(keys, *found.value));
     dense |= found.value->IsDense();
     if (!found.value->MergeInto(registers)) return Status::Reply(kCorrupt);
   }
@@ -98,6 +105,7 @@ Status CountOne(CommandContext& ctx, Args& args, Reply& reply) {
   }
   std::optional<uint64_t> count = found.value->CachedCount();
   if (!count) {
+    TRY(SpendOnMerge(keys, *found.value));
     count = found.value->Count();
     if (!count) return Status::Reply(kCorrupt);
     found.value->CacheCount(*count);

@@ -5,9 +5,12 @@
 #include "types/json.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "command/families.h"
 #include "command/help.h"
 #include "command/json_document.h"
@@ -36,16 +39,41 @@ void MergeInto(JsonValue& target, const JsonValue& patch) {
   }
 }
 
-// Deletes the value at a location. REQUIRES: it is not the root.
-void RemoveAt(JsonValue& root, const JsonLocation& location) {
-  JsonLocation parent = location;
-  parent.pop_back();
-  JsonValue& container = ValueAt(root, parent);
-  const auto position = static_cast<ptrdiff_t>(location.back());
-  if (container.Is(JsonKind::kArray)) {
-    container.array().erase(container.array().begin() + position);
-  } else {
-    container.object().erase(container.object().begin() + position);
+// Deletes items of one array or object in one pass. REQUIRES: `places` are their locations, at least one and sorted.
+template <typename Items>
+void RemoveItems(Items& items, std::span<const JsonLocation> places) {
+  ASSERT(!places.empty() && places.back().back() < items.size(), "a location of an item");
+  size_t kept = places.front().back();
+  for (size_t i = kept; i < items.size(); ++i) {
+    if (!places.empty() && places.front().back() == i) {
+      places = places.subspan(1);
+    } else {
+      items[kept++] = std::move(items[i]);
+    }
+  }
+  items.erase(items.begin() + static_cast<ptrdiff_t>(kept), items.end());
+}
+
+// Deletes the values at these locations. REQUIRES: none is the root or within another one.
+void RemoveAll(JsonValue& root, std::vector<JsonLocation> places) {
+  // A deletion moves only the values of its container and those below them, so the deepest containers come first.
+  std::sort(places.begin(), places.end(), [](const JsonLocation& a, const JsonLocation& b) {
+    return a.size() == b.size() ? a < b : a.size() > b.size();
+  });
+  for (std::span<const JsonLocation> left = places; !left.empty();) {
+    ASSERT(!left.front().empty(), "the root is in no array or object");
+    const JsonLocation parent(left.front().begin(), left.front().end() - 1);
+    const auto end = std::find_if_not(left.begin(), left.end(), [&parent](const JsonLocation& place) {
+      return place.size() == parent.size() + 1 && std::equal(parent.begin(), parent.end(), place.begin());
+    });
+    const auto count = static_cast<size_t>(end - left.begin());
+    JsonValue& container = ValueAt(root, parent);
+    if (container.Is(JsonKind::kArray)) {
+      RemoveItems(container.array(), left.first(count));
+    } else {
+      RemoveItems(container.object(), left.first(count));
+    }
+    left = left.subspan(count);
   }
 }
 
@@ -171,18 +199,17 @@ Status JsonMerge(CommandContext& ctx, Args& args, Reply& reply) {
   if (!document.exists() || document.matches().empty()) {
     return StoreAndReply(document, TRY(SetIn(document, patch, SetIf::kAlways)), "json.merge", reply);
   }
-  std::vector<JsonLocation> places;
+  std::vector<JsonLocation> places = document.TopLocations();
+  if (patch.Is(JsonKind::kNull) && !places[0].empty()) {
+    RemoveAll(document.root(), std::move(places));
+    return StoreAndReply(document, {true, true}, "json.merge", reply);
+  }
+  places.clear();
   for (const JsonMatch& match : document.matches()) places.push_back(match.location);
   std::sort(places.rbegin(), places.rend());
   places.erase(std::unique(places.begin(), places.end()), places.end());
   TRY(document.CheckCopies(places.size(), JsonMemory(patch)));
-  for (const JsonLocation& place : places) {
-    if (patch.Is(JsonKind::kNull) && !place.empty()) {
-      RemoveAt(document.root(), place);
-    } else {
-      MergeInto(ValueAt(document.root(), place), patch);
-    }
-  }
+  for (const JsonLocation& place : places) MergeInto(ValueAt(document.root(), place), patch);
   return StoreAndReply(document, {true, true}, "json.merge", reply);
 }
 
@@ -196,7 +223,7 @@ Status JsonDel(CommandContext& ctx, Args& args, Reply& reply) {
   reply.Integer(static_cast<int64_t>(places.size()));
   if (places.empty()) return Ok();
   if (document.path().IsRoot()) return document.Remove("json.del");
-  for (auto place = places.rbegin(); place != places.rend(); ++place) RemoveAt(document.root(), *place);
+  RemoveAll(document.root(), std::move(places));
   const JsonValue& root = document.root();
   const bool is_empty = root.Is(JsonKind::kArray) ? root.array().empty() : root.object().empty();
   return is_empty ? document.Remove("json.del") : document.Store("json.del");
@@ -227,8 +254,10 @@ Status JsonMGet(CommandContext& ctx, Args& args, Reply& reply) {
     if (!opened.ok() && !opened.Is(Code::kReply)) return opened;
     if (!opened.ok() || document.LacksLegacy()) {
       reply.Null();
+    } else if (is_legacy) {
+      reply.Bulk(JsonText(*document.matches()[0].value));
     } else {
-      reply.Bulk(is_legacy ? JsonText(*document.matches()[0].value) : JsonTextOf(document.matches(), {}, reply));
+      reply.Bulk(TRY(JsonTextOf(document.matches(), {}, document.work(), reply)));
     }
   }
   return Ok();
@@ -247,9 +276,10 @@ Status JsonType(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Bulk(JsonKindName(*document.matches()[0].value));
     return Ok();
   }
-  reply.Array(document.matches().size());
-  for (const JsonMatch& match : document.matches()) reply.Bulk(JsonKindName(*match.value));
-  return Ok();
+  return ReplyJsonMatches(document.matches(), document.work(), reply, [&reply](const JsonValue& value) {
+    reply.Bulk(JsonKindName(value));
+    return Ok();
+  });
 }
 
 // JSON.RESP key [path]
@@ -265,9 +295,10 @@ Status JsonResp(CommandContext& ctx, Args& args, Reply& reply) {
     ReplyJsonAsResp(*document.matches()[0].value, reply);
     return Ok();
   }
-  reply.Array(document.matches().size());
-  for (const JsonMatch& match : document.matches()) ReplyJsonAsResp(*match.value, reply);
-  return Ok();
+  return ReplyJsonMatches(document.matches(), document.work(), reply, [&reply](const JsonValue& value) {
+    ReplyJsonAsResp(value, reply);
+    return Ok();
+  });
 }
 
 // JSON.DEBUG MEMORY key [path]: the bytes of the values' text.
@@ -276,13 +307,15 @@ Status JsonDebugMemory(CommandContext& ctx, Args& args, Reply& reply) {
   JsonDocument document(ctx, args.Bytes());
   TRY(document.Open(JsonPathArgument(args), MissingKey::kAllowed));
   if (document.exists() && document.LacksLegacy()) return Status::Reply(kNoJsonPath);
-  const auto size = [](const JsonMatch& match) { return static_cast<int64_t>(JsonText(*match.value).size()); };
-  if (document.path().is_legacy()) {
-    reply.Integer(document.exists() ? size(document.matches()[0]) : 0);
+  const auto reply_size = [&](const JsonValue& value) -> Status {
+    const size_t bytes = JsonText(value).size();
+    TRY(document.work().Visit(bytes / kJsonBytesPerVisit));
+    reply.Integer(static_cast<int64_t>(bytes));
     return Ok();
-  }
-  reply.Array(document.matches().size());
-  for (const JsonMatch& match : document.matches()) reply.Integer(size(match));
+  };
+  if (!document.path().is_legacy()) return ReplyJsonMatches(document.matches(), document.work(), reply, reply_size);
+  if (document.exists()) return reply_size(*document.matches()[0].value);
+  reply.Integer(0);
   return Ok();
 }
 

@@ -121,15 +121,18 @@ Status JsonArrTrim(CommandContext& ctx, Args& args, Reply& reply) {
   });
 }
 
-// The position of a value within [start, end) of an array, or -1. An `end` of 0 is the end of the array.
-int64_t IndexOf(const JsonValue::Array& array, const JsonValue& value, int64_t start, int64_t end) {
+// The position of a value within [start, end) of an array, or -1. An `end` of 0 is the end of the array. The compared
+// values count as visits of `work`.
+Result<int64_t> IndexOf(const JsonValue::Array& array, const JsonValue& value, int64_t start, int64_t end,
+                        JsonWork& work) {
   const auto size = static_cast<int64_t>(array.size());
   const int64_t first = Clamp(start, size);
   const int64_t last = end == 0 ? size : end < 0 ? std::max<int64_t>(end + size, 0) : std::min(end, size);
   for (int64_t i = first; i < last; ++i) {
-    if (array[static_cast<size_t>(i)] == value) return i;
+    const JsonValue& item = array[static_cast<size_t>(i)];
+    if (TRY(AreEqual(item, value, [&work](uint64_t values) { return work.Visit(values); }))) return i;
   }
-  return -1;
+  return int64_t{-1};
 }
 
 // JSON.ARRINDEX key path value [start [stop]]
@@ -143,21 +146,18 @@ Status JsonArrIndex(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(document.Open(path, MissingKey::kAllowed));
   const JsonValue value = TRY(document.Parse(text));
   if (!document.exists() || document.LacksLegacy()) return Status::Reply(kNoJsonPath);
-  if (document.path().is_legacy()) {
-    const JsonValue& array = *document.matches()[0].value;
-    if (!IsArray(array)) return Status::Reply("WRONGTYPE wrong type of path value - expected array");
-    reply.Integer(IndexOf(array.array(), value, start, end));
-    return Ok();
-  }
-  reply.Array(document.matches().size());
-  for (const JsonMatch& match : document.matches()) {
-    if (IsArray(*match.value)) {
-      reply.Integer(IndexOf(match.value->array(), value, start, end));
+  const auto reply_index = [&](const JsonValue& each) -> Status {
+    if (IsArray(each)) {
+      reply.Integer(TRY(IndexOf(each.array(), value, start, end, document.work())));
     } else {
       reply.Null();
     }
-  }
-  return Ok();
+    return Ok();
+  };
+  if (!document.path().is_legacy()) return ReplyJsonMatches(document.matches(), document.work(), reply, reply_index);
+  const JsonValue& array = *document.matches()[0].value;
+  if (!IsArray(array)) return Status::Reply("WRONGTYPE wrong type of path value - expected array");
+  return reply_index(array);
 }
 
 // JSON.ARRLEN key [path]
@@ -178,15 +178,14 @@ Status JsonArrLen(CommandContext& ctx, Args& args, Reply& reply) {
     reply.Integer(Size(array));
     return Ok();
   }
-  reply.Array(document.matches().size());
-  for (const JsonMatch& match : document.matches()) {
-    if (IsArray(*match.value)) {
-      reply.Integer(Size(*match.value));
+  return ReplyJsonMatches(document.matches(), document.work(), reply, [&reply](const JsonValue& value) {
+    if (IsArray(value)) {
+      reply.Integer(Size(value));
     } else {
       reply.Null();
     }
-  }
-  return Ok();
+    return Ok();
+  });
 }
 
 constexpr auto kGroup = Group::kJson;

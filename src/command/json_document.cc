@@ -21,14 +21,9 @@ Status JsonDocument::Open(std::string_view path, MissingKey missing) {
   path_ = TRY(json_.ParsePath(path));
   if (!json_.exists()) return Ok();
   root_ = TRY(json_.Read());
-  JsonWork work = json_.work();
-  matches_ = TRY(path_.Match(root_, work));
+  work_ = json_.work();
+  matches_ = TRY(path_.Match(root_, work_));
   return Ok();
-}
-
-Result<std::vector<JsonMatch>> JsonDocument::Match(const JsonPath& path) const {
-  JsonWork work = json_.work();
-  return path.Match(root_, work);
 }
 
 Status JsonDocument::CheckCopies(size_t copies, size_t bytes) const {
@@ -40,6 +35,7 @@ Status JsonDocument::CheckCopies(size_t copies, size_t bytes) const {
 
 std::vector<JsonLocation> JsonDocument::TopLocations() const {
   std::vector<JsonLocation> sorted;
+  sorted.reserve(matches_.size());
   for (const JsonMatch& match : matches_) sorted.push_back(match.location);
   std::sort(sorted.begin(), sorted.end());
   std::vector<JsonLocation> top;
@@ -61,8 +57,10 @@ Result<std::vector<std::string>> JsonDocument::EditMatches(IsEdited is_edited, s
                    [this](size_t a, size_t b) { return matches_[a].location > matches_[b].location; });
   std::vector<std::string> parts(matches_.size());
   for (const size_t i : order) {
+    JsonValue& value = ValueAt(root_, matches_[i].location);
+    if (value.Is(JsonKind::kArray)) TRY(work_.Visit(value.array().size() / JsonWork::kMovesPerVisit));
     Reply part(parts[i], protocol);
-    TRY(edit(ValueAt(root_, matches_[i].location), part));
+    TRY(edit(value, part));
   }
   if (!order.empty()) TRY(Store(event));
   return parts;

@@ -41,11 +41,13 @@ class JsonDocument {
   const JsonPath& path() const { return path_; }
   JsonValue& root() { return root_; }
   const std::vector<JsonMatch>& matches() const { return matches_; }
+  // The work on the matches. A command counts all that it does for each of them.
+  JsonWork& work() { return work_; }
   // Whether the path is legacy and matches nothing.
   bool LacksLegacy() const { return path_.is_legacy() && matches_.empty(); }
 
   // The matches of another path.
-  Result<std::vector<JsonMatch>> Match(const JsonPath& path) const;
+  Result<std::vector<JsonMatch>> Match(const JsonPath& path) { return path.Match(root_, work_); }
   // Json::Parse for an argument of the command.
   Result<JsonValue> Parse(std::string_view text, uint64_t taken = 0) const { return json_.Parse(text, taken); }
   // Charges the work of so many copies of values of this size. Returns an error if they would exceed the largest
@@ -75,6 +77,7 @@ class JsonDocument {
   Json json_;
   JsonPath path_;
   JsonValue root_;
+  JsonWork work_;
   std::vector<JsonMatch> matches_;
 };
 

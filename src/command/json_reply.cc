@@ -9,14 +9,11 @@
 namespace cairn {
 namespace {
 
-// The matches of one of several paths, as JSON.GET shows them: a value for legacy paths, an array otherwise.
-void AppendMatches(const std::vector<JsonMatch>& matches, bool is_legacy, const JsonLayout& layout, int level,
-                   Reply& reply, std::string& out) {
-  if (is_legacy) {
-    AppendJson(*matches[0].value, layout, out, level);
-  } else {
-    out += JsonTextOf(matches, layout, reply, level);
-  }
+// Appends the text of a value, and counts it as visits.
+Status AppendCounted(const JsonValue& value, const JsonLayout& layout, int level, JsonWork& work, std::string& out) {
+  const size_t before = out.size();
+  AppendJson(value, layout, out, level);
+  return work.Visit((out.size() - before) / kJsonBytesPerVisit);
 }
 
 struct PathMatches {
@@ -24,10 +21,17 @@ struct PathMatches {
   std::vector<JsonMatch> matches;
 };
 
-std::string TextOfPaths(const std::vector<PathMatches>& found, bool is_legacy, const JsonLayout& layout, Reply& reply) {
+Result<std::string> TextOfPaths(const std::vector<PathMatches>& found, bool is_legacy, const JsonLayout& layout,
+                                JsonWork& work, Reply& reply) {
   std::string out;
+  // A value for legacy paths, an array otherwise.
+  const auto append = [&](const std::vector<JsonMatch>& matches, int level) -> Status {
+    if (is_legacy) return AppendCounted(*matches[0].value, layout, level, work, out);
+    out += TRY(JsonTextOf(matches, layout, work, reply, level));
+    return Ok();
+  };
   if (found.size() == 1) {
-    AppendMatches(found[0].matches, is_legacy, layout, 0, reply, out);
+    TRY(append(found[0].matches, 0));
     return out;
   }
   out += '{';
@@ -36,7 +40,7 @@ std::string TextOfPaths(const std::vector<PathMatches>& found, bool is_legacy, c
     AppendJsonBreak(layout, 1, out);
     AppendJsonString(found[i].path, out);
     out.append(":").append(layout.space);
-    AppendMatches(found[i].matches, is_legacy, layout, 1, reply, out);
+    TRY(append(found[i].matches, 1));
   }
   AppendJsonBreak(layout, 0, out);
   out += '}';
@@ -73,15 +77,27 @@ Result<JsonGetOptions> ParseJsonGetOptions(Args& args, int protocol) {
   return options;
 }
 
-std::string JsonTextOf(const std::vector<JsonMatch>& matches, const JsonLayout& layout, Reply& reply, int level) {
+Result<std::string> JsonTextOf(const std::vector<JsonMatch>& matches, const JsonLayout& layout, JsonWork& work,
+                               Reply& reply, int level) {
   std::string out = "[";
   for (size_t i = 0; i < matches.size() && reply.Fits(out.size()); ++i) {
     if (i > 0) out += ',';
     AppendJsonBreak(layout, level + 1, out);
-    AppendJson(*matches[i].value, layout, out, level + 1);
+    TRY(AppendCounted(*matches[i].value, layout, level + 1, work, out));
   }
   if (!matches.empty()) AppendJsonBreak(layout, level, out);
   return out + "]";
+}
+
+Status ReplyJsonMatches(const std::vector<JsonMatch>& matches, JsonWork& work, Reply& reply, JsonReplyOne reply_one) {
+  reply.Array(matches.size());
+  for (const JsonMatch& match : matches) {
+    if (reply.is_cut()) return Ok();
+    const size_t before = reply.size();
+    TRY(reply_one(*match.value));
+    TRY(work.Visit((reply.size() - before) / kJsonBytesPerVisit));
+  }
+  return Ok();
 }
 
 Status ReplyJsonGet(const Json& json, const JsonGetOptions& options, Reply& reply) {
@@ -112,16 +128,15 @@ Status ReplyJsonGet(const Json& json, const JsonGetOptions& options, Reply& repl
   if (options.format == JsonFormat::kText) {
     const auto is_missing = [](const PathMatches& each) { return each.matches.empty(); };
     if (is_legacy && std::any_of(found.begin(), found.end(), is_missing)) return Status::Reply(kNoJsonPath);
-    reply.Bulk(TextOfPaths(found, is_legacy, options.layout, reply));
+    reply.Bulk(TRY(TextOfPaths(found, is_legacy, options.layout, work, reply)));
     return Ok();
   }
   reply.Array(found.size());
   for (const PathMatches& each : found) {
-    reply.Array(each.matches.size());
-    for (const JsonMatch& match : each.matches) {
-      if (reply.is_cut()) return Ok();
-      ReplyJsonExpanded(*match.value, options.format, reply);
-    }
+    TRY(ReplyJsonMatches(each.matches, work, reply, [&](const JsonValue& value) {
+      ReplyJsonExpanded(value, options.format, reply);
+      return Ok();
+    }));
   }
   return Ok();
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "base/result.h"
 #include "command/args.h"
 #include "resp/reply.h"
 #include "types/json.h"
@@ -30,8 +32,14 @@ Result<JsonFormat> ParseJsonFormat(Args& args, int protocol, std::string_view te
 // REQUIRES: json.exists()
 Status ReplyJsonGet(const Json& json, const JsonGetOptions& options, Reply& reply);
 
-// The matches as the text of one array.
-std::string JsonTextOf(const std::vector<JsonMatch>& matches, const JsonLayout& layout, Reply& reply, int level = 0);
+// The matches as the text of one array. Counts the text as visits of `work`.
+Result<std::string> JsonTextOf(const std::vector<JsonMatch>& matches, const JsonLayout& layout, JsonWork& work,
+                               Reply& reply, int level = 0);
+
+using JsonReplyOne = absl::FunctionRef<Status(const JsonValue& value)>;
+// Replies with an array that has what `reply_one` replies for each match. Counts these bytes as visits of `work`; stops
+// when the reply is cut.
+Status ReplyJsonMatches(const std::vector<JsonMatch>& matches, JsonWork& work, Reply& reply, JsonReplyOne reply_one);
 
 // JSON.RESP's form: an array and an object begin with their bracket.
 void ReplyJsonAsResp(const JsonValue& value, Reply& reply);

@@ -9,6 +9,7 @@
 #include "command/families.h"
 #include "command/fixed.h"
 #include "command/json_document.h"
+#include "command/json_reply.h"
 
 namespace cairn {
 namespace {
@@ -165,15 +166,14 @@ Status ReplyEach(JsonDocument& document, JsonKind kind, std::string_view mismatc
     }
     return Ok();
   }
-  reply.Array(document.matches().size());
-  for (const JsonMatch& match : document.matches()) {
-    if (match.value->Is(kind)) {
-      reply_one(*match.value);
+  return ReplyJsonMatches(document.matches(), document.work(), reply, [&](const JsonValue& value) {
+    if (value.Is(kind)) {
+      reply_one(value);
     } else {
       reply.Null();
     }
-  }
-  return Ok();
+    return Ok();
+  });
 }
 
 // Opens the document that a command measures. A missing key is an error only for a JSONPath.

@@ -41,6 +41,7 @@ class Command;
 struct QueuedCommand {
   const Command* command;
   std::vector<std::string> argv;
+  int next_db = 0;   // the database in which the command after it runs
   Denial denial;     // set by EXEC if the rules have changed since
   int64_t usec = 0;  // the duration of EXEC's run of it
   size_t reply_bytes = 0;
@@ -112,7 +113,8 @@ struct Watch {
 // Whether a script runs the session's commands, and the Unix time that it sees during its whole run.
 struct RunningScript {
   bool runs = false;
-  int64_t time_us = 0;  // 0: no script runs
+  bool began_in_pause = false;  // writes were paused when the client's command began (kPausesExpiry)
+  int64_t time_us = 0;          // 0: no script runs
 };
 
 // The client's address; not changed after Accept.

@@ -18,6 +18,8 @@ constexpr std::string_view kNotServed = "CLUSTERDOWN Hash slot not served";
 constexpr std::string_view kDown = "CLUSTERDOWN The cluster is down";
 constexpr std::string_view kDownForWrites = "CLUSTERDOWN The cluster is down and only accepts read commands";
 
+bool NamesShardChannels(const Command& command) { return (command.row().keys[0].flags & kNotKey) != 0; }
+
 // Calls visit(key) for each key and shard channel of the call until it returns false.
 template <typename Visit>
 bool ForEachKeyOf(const Command& command, std::span<const std::string_view> argv, Visit visit) {
@@ -27,20 +29,32 @@ bool ForEachKeyOf(const Command& command, std::span<const std::string_view> argv
   return std::all_of(positions.begin(), positions.end(), [&](uint32_t position) { return visit(argv[position]); });
 }
 
+// The same for each command that the call runs, with or without those of shard channels.
 template <typename Visit>
-bool ForEachKey(const SlotGate::Call& call, Visit visit) {
-  if (!call.command.Has(kRunsQueue)) return ForEachKeyOf(call.command, call.argv, visit);
+bool ForEachKey(const SlotGate::Call& call, bool with_channels, Visit visit) {
+  const auto visit_keys_of = [&](const Command& command, std::span<const std::string_view> argv) {
+    return (!with_channels && NamesShardChannels(command)) || ForEachKeyOf(command, argv, visit);
+  };
+  if (!call.command.Has(kRunsQueue)) return visit_keys_of(call.command, call.argv);
   return std::ranges::all_of(call.session.multi.queue, [&](const QueuedCommand& queued) {
     const std::vector<std::string_view> argv(queued.argv.begin(), queued.argv.end());
-    return ForEachKeyOf(*queued.command, argv, visit);
+    return visit_keys_of(*queued.command, argv);
   });
 }
 
-bool HasFlag(const SlotGate::Call& call, CommandFlag flag) {
-  if (!call.command.Has(kRunsQueue)) return call.command.Has(flag);
+// Returns whether the condition holds for the command, or for one that EXEC runs.
+template <typename Condition>
+bool AnyOf(const SlotGate::Call& call, Condition condition) {
+  if (!call.command.Has(kRunsQueue)) return condition(call.command);
   return std::ranges::any_of(call.session.multi.queue,
-                             [flag](const QueuedCommand& queued) { return queued.command->Has(flag); });
+                             [&](const QueuedCommand& queued) { return condition(*queued.command); });
 }
+
+bool HasFlag(const SlotGate::Call& call, CommandFlag flag) {
+  return AnyOf(call, [flag](const Command& command) { return command.Has(flag); });
+}
+
+bool RunsWritingScript(const Command& command) { return command.Has(kRunsScript) && !command.Has(kReadonly); }
 
 bool IsOneOf(const Command& command, const std::vector<const Command*>& some) {
   return std::ranges::find(some, &command) != some.end();
@@ -65,8 +79,6 @@ SlotGate::SlotGate(const SlotRoutes& routes, const CommandTable& table, const Ru
     : routes_(routes), rules_(rules), select_(table.Find("select")), copy_(table.Find("copy")),
       migrate_(table.Find("migrate")), sorts_(Named(table, {"sort", "sort_ro"})),
       refused_(Named(table, {"move", "swapdb", "replicaof", "slaveof", "failover"})) {}
-
-bool SlotGate::IsOfShardChannels(const Call& call) const { return call.command.row().keys[0].flags & kNotKey; }
 
 // A pattern may lead to keys of other slots, unless its hash tag is that of the key (Redis 8).
 Status SlotGate::CheckSort(const Call& call) const {
@@ -111,7 +123,7 @@ Status SlotGate::CheckHasCommand(const Call& call) const {
 
 Status SlotGate::FindSlot(Call& call) const {
   call.slot = -1;
-  const bool is_one_slot = ForEachKey(call, [&](std::string_view key) {
+  const bool is_one_slot = ForEachKey(call, /*with_channels=*/true, [&](std::string_view key) {
     const int slot = KeySlot(key);
     if (call.slot == -1) call.slot = slot;
     return slot == call.slot;
@@ -122,10 +134,10 @@ Status SlotGate::FindSlot(Call& call) const {
 
 Status SlotGate::CheckDown(const Call& call) const {
   if (routes_.is_up()) return Ok();
-  if (IsOfShardChannels(call)) {
-    return rules_.shard_channels_when_down.load(std::memory_order_relaxed) ? Ok() : Status::Reply(kDown);
-  }
-  if (!rules_.reads_when_down.load(std::memory_order_relaxed)) return Status::Reply(kDown);
+  const bool allows_reads = AnyOf(call, NamesShardChannels)
+                                ? rules_.shard_channels_when_down.load(std::memory_order_relaxed)
+                                : rules_.reads_when_down.load(std::memory_order_relaxed);
+  if (!allows_reads) return Status::Reply(kDown);
   return HasFlag(call, kWrite) ? Status::Reply(kDownForWrites) : Ok();
 }
 
@@ -141,7 +153,8 @@ Status SlotGate::CheckRoute(const Call& call, SlotRoute route) const {
       break;
     case SlotRoute::kOfMaster:
       TRY(CheckDown(call));
-      if (IsOfShardChannels(call) || (session.redirection.reads_replica && !HasFlag(call, kWrite))) return Ok();
+      if (HasFlag(call, kWrite)) break;
+      if (session.redirection.reads_replica || AnyOf(call, NamesShardChannels)) return Ok();
       break;
     case SlotRoute::kElsewhere: TRY(CheckDown(call)); break;
   }
@@ -160,8 +173,8 @@ Status SlotGate::Redirect(const Call& call) const {
 
 bool SlotGate::IsHeld(const Call& call) const {
   if (!routes_.holds_any() || call.session.is_primary) return false;
-  if (HasFlag(call, kRunsScript)) return !HasFlag(call, kReadonly);
-  if (call.slot == -1 || !routes_.IsHeld(call.slot) || IsOfShardChannels(call)) return false;
+  if (AnyOf(call, RunsWritingScript) || HasFlag(call, kLockAll)) return true;
+  if (call.slot == -1 || !routes_.IsHeld(call.slot) || NamesShardChannels(call.command)) return false;
   return HasFlag(call, kWrite) || HasFlag(call, kMayReplicate);
 }
 
@@ -183,14 +196,18 @@ Status SlotGate::CheckLocked(Call& call, Transaction& txn, const Limits& limits)
   if (route == SlotRoute::kServed) return Ok();
   TRY(CheckRoute(call, route));
   const bool is_open = route == SlotRoute::kMigrating || route == SlotRoute::kImporting;
-  if (!is_open || &call.command == migrate_ || IsOfShardChannels(call)) return Ok();
+  if (!is_open || &call.command == migrate_) return Ok();
   // A blocked client waits on for its key until the slot has left.
   if (route == SlotRoute::kMigrating && call.session.blocking.command != nullptr) return Ok();
   Keyspace keyspace(txn, 0, limits);
   int existing = 0;
   int missing = 0;
+  std::string_view first;
+  bool has_several = false;  // different keys
   Status failed;
-  ForEachKey(call, [&](std::string_view key) {
+  ForEachKey(call, /*with_channels=*/false, [&](std::string_view key) {
+    if (existing + missing == 0) first = key;
+    has_several = has_several || key != first;
     auto entry = keyspace.Find(keyspace.Name(key), Access::kPeek);
     if (!entry.ok()) {
       failed = std::move(entry).TakeStatus();
@@ -201,7 +218,7 @@ Status SlotGate::CheckLocked(Call& call, Transaction& txn, const Limits& limits)
   });
   TRY(std::move(failed));
   if (missing == 0) return Ok();
-  if (route == SlotRoute::kImporting) return existing + missing > 1 ? Status::Reply(kTryAgain) : Ok();
+  if (route == SlotRoute::kImporting) return has_several ? Status::Reply(kTryAgain) : Ok();
   if (existing > 0) return Status::Reply(kTryAgain);
   const std::string target = routes_.TargetAddress(call.slot, call.session.socket.tls);
   // The migration has ended since the route was read.

@@ -54,7 +54,8 @@ class SlotGate {
   Status CheckLocked(Call& call, Transaction& txn, const Limits& limits) const;
 
   // Whether the command must wait because it writes to a slot whose writes are held back (SlotRoutes::Hold). A script
-  // may write keys that it does not declare. REQUIRES: Check was called, and the keys are locked.
+  // may write keys that it does not declare, and FLUSHALL deletes the keys of all slots. REQUIRES: Check was called,
+  // and the keys are locked.
   bool IsHeld(const Call& call) const;
 
   // The error of a script that may write if this node is a replica. REQUIRES: the call has its slot.
@@ -69,7 +70,6 @@ class SlotGate {
   Status CheckDown(const Call& call) const;
   Status CheckHasCommand(const Call& call) const;
   Status CheckSort(const Call& call) const;
-  bool IsOfShardChannels(const Call& call) const;
 
   const SlotRoutes& routes_;
   const Rules rules_;

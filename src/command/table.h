@@ -79,6 +79,7 @@ enum CommandFlag : uint64_t {
   kRunsScript = 1ull << 31,      // runs a script that calls commands: locks its keys unless it only reads
   kKeepsCaching = 1ull << 32,    // CLIENT CACHING stays in effect after its subcommands
   kAnswersTimeout = 1ull << 33,  // runs once more on a timeout, for its reply (WAIT)
+  kRunsOnce = 1ull << 34,        // acts on another server, so it must not start over (MIGRATE)
   kKeepsAnswer = 1ull << 30,     // a read that may cache its result in the value (PFCOUNT): locks like a write
 };
 

@@ -3,9 +3,14 @@
 // Whether data may be changed at all, independent of the user's rules. Thread: the session's worker.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "base/result.h"
+#include "command/access.h"
 #include "command/conditions.h"
 #include "command/session.h"
+#include "command/table.h"
 #include "storage/disk_reserve.h"
 #include "storage/store.h"
 
@@ -49,15 +54,22 @@ inline Status CheckRoom(const Conditions& conditions, Store& store, bool grows, 
   return Status::Reply(is_full ? kFullDiskText : kLowOnDiskText);
 }
 
+inline bool IsInMemory(Store& store, int db) {
+  return ModeOfKeyspace(store.databases()[db].keyspace) == StorageMode::kMemory;
+}
 // Whether the data has reached its limit, of databases in memory or on disk.
 inline bool IsOutOfMemory(const Conditions& conditions, Store& store, int db) {
-  if (!conditions.Has(kFullMemory | kFullData)) return false;
-  const bool in_memory = ModeOfKeyspace(store.databases()[db].keyspace) == StorageMode::kMemory;
-  return conditions.Has(in_memory ? kFullMemory : kFullData);
+  return conditions.Has(IsInMemory(store, db) ? kFullMemory : kFullData);
 }
-// Checks that limit. `grows`: the command may add data.
-inline Status CheckMemory(const Conditions& conditions, Store& store, int db, bool grows) {
-  return grows && IsOutOfMemory(conditions, store, db) ? Status::Reply(kOomText) : Ok();
+// Checks the limit of the database to which the call adds data: the target of COPY, the target of MOVE if the rows move
+// to memory or from it, and otherwise `db`, in which the call runs.
+inline Status CheckMemory(const Conditions& conditions, Store& store, const Command& command,
+                          std::span<const std::string_view> argv, int db) {
+  if (!conditions.Has(kFullMemory | kFullData)) return Ok();
+  const int target = NamedDatabase(command, argv, store.databases().size()).value_or(db);
+  const bool moves_rows = command.full_name() == "move" && IsInMemory(store, target) != IsInMemory(store, db);
+  const bool grows = command.Has(kDenyOom) || moves_rows;
+  return grows && IsOutOfMemory(conditions, store, target) ? Status::Reply(kOomText) : Ok();
 }
 
 }  // namespace cairn

@@ -179,22 +179,32 @@ Status Config::SetAll(std::span<const std::pair<std::string_view, std::string_vi
 
 std::vector<std::pair<std::string, std::string>> Config::Get(std::span<const std::string_view> patterns) const {
   std::map<std::string, std::string> found;
-  const MutexLock lock(mutex_);
-  for (const Directive& directive : AllDirectives()) {
-    if (directive.Has(kFileOnly)) continue;
-    for (const std::string_view name : {directive.name, directive.alias}) {
-      if (name.empty()) continue;
-      for (const std::string_view pattern : patterns) {
-        const bool is_pattern = IsPattern(pattern);
-        if (is_pattern && directive.Has(kHidden)) continue;
-        if (is_pattern ? !GlobMatches(pattern, name, LetterCase::kIgnore) : !EqualsIgnoreCase(pattern, name)) continue;
-        // A name is shown as the client wrote it, as in Redis.
-        found.emplace(is_pattern ? name : pattern, ShownValue(directive, values_[IndexOf(directive)]));
-        break;
+  std::set<std::string_view> known;  // names and aliases, as the table spells them
+  // Other threads wait for mutex_, so the search does not hold it.
+  const auto add = [&](const Directive& directive, std::string_view name, std::string_view shown) {
+    if (directive.Has(kFileOnly) || !known.insert(name).second) return;
+    const MutexLock lock(mutex_);
+    found.emplace(shown, ShownValue(directive, values_[IndexOf(directive)]));
+  };
+  for (const std::string_view pattern : patterns) {
+    if (IsPattern(pattern)) {
+      for (const Directive& directive : AllDirectives()) {
+        if (directive.Has(kHidden)) continue;
+        for (const std::string_view name : {directive.name, directive.alias}) {
+          if (!name.empty() && GlobMatches(pattern, name, LetterCase::kIgnore)) add(directive, name, name);
+        }
       }
+    } else if (const Directive* const named = FindDirective(pattern); named != nullptr) {
+      // A name is shown as the client wrote it, as in Redis.
+      add(*named, EqualsIgnoreCase(pattern, named->name) ? named->name : named->alias, pattern);
     }
   }
   return {found.begin(), found.end()};
+}
+
+Status Config::RunBetweenSets(const std::function<Status()>& body) const {
+  const MutexLock one_at_a_time(set_mutex_);
+  return body();
 }
 
 void Config::Keep(std::string_view name, std::vector<std::string> words) { Store(Named(name), std::move(words)); }

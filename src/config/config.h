@@ -61,6 +61,9 @@ class Config {
   // shown under its own name.
   std::vector<std::pair<std::string, std::string>> Get(std::span<const std::string_view> patterns) const;
 
+  // Calls `body` while no CONFIG SET is in progress, so `body` reads no value that a watcher may still refuse.
+  Status RunBetweenSets(const std::function<Status()>& body) const;
+
   // Stores a value that the server itself has changed. REQUIRES: the directive keeps its words in this form.
   void Keep(std::string_view name, std::vector<std::string> words);
   // REQUIRES: the directive is a number, and `number` within its bounds.
@@ -92,7 +95,7 @@ class Config {
 
   Settings settings_{};
   Limits limits_;
-  Mutex set_mutex_;  // serializes CONFIG SET
+  mutable Mutex set_mutex_;  // serializes CONFIG SET
   mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(set_mutex_);
   std::vector<Value> values_ ABSL_GUARDED_BY(mutex_);  // in the order of AllDirectives()
   std::map<std::string, Watcher, std::less<>> watchers_;

@@ -2,7 +2,8 @@
 //
 // CONFIG and its subcommands: the table of directives as clients see it (config/config.h).
 //
-// CONFIG SET and REWRITE may wait for the disk or for each other, so they run on the slow lane.
+// CONFIG SET and REWRITE may wait for the disk or for each other, so they run on the slow lane. So does CONFIG GET with
+// many or long arguments, because it compares each with all names.
 #include "acl/users.h"
 #include "command/help.h"
 #include "command/parts.h"
@@ -14,8 +15,18 @@
 namespace cairn {
 namespace {
 
+bool IsLong(const Args& args) {
+  constexpr size_t kMostArguments = 64;
+  constexpr size_t kMostBytes = 4096;
+  if (args.size() > kMostArguments) return true;
+  size_t bytes = 0;
+  for (const std::string_view arg : args.all()) bytes += arg.size();
+  return bytes > kMostBytes;
+}
+
 // CONFIG GET parameter [parameter ...]
-Status ConfigGet(const ConfigParts& parts, CommandContext&, Args& args, Reply& reply) {
+Status ConfigGet(const ConfigParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
+  if (ctx.txn().command().lane() == Lane::kFast && IsLong(args)) return Status::WouldWait();
   const auto found = parts.config.Get(args.all().subspan(2));
   reply.Map(found.size());
   for (const auto& [name, value] : found) {

@@ -49,6 +49,7 @@ Result<std::vector<Line>> ReadLines(const std::string& path) {
   std::ifstream file(path);
   if (!file && errno != ENOENT) return FileError();
   for (std::string text; std::getline(file, text);) lines.push_back(ReadLine(std::move(text)));
+  if (file.bad()) return FileError();
   return lines;
 }
 
@@ -172,8 +173,10 @@ Status RewriteConfigFile(const std::string& path, const Config& config, RewriteS
 
 Status RewriteConfig(Config& config, const Users& users, const std::string& path, RewriteScope scope) {
   if (path.empty()) return Status::Reply("ERR The server is running without a config file");
-  if (config.Text("aclfile").empty()) config.Keep("user", UserLines(users, config));
-  const Status status = RewriteConfigFile(path, config, scope);
+  const Status status = config.RunBetweenSets([&] {
+    if (config.Text("aclfile").empty()) config.Keep("user", UserLines(users, config));
+    return RewriteConfigFile(path, config, scope);
+  });
   return status.ok() ? Ok() : Status::Reply("ERR Rewriting config file: " + std::string(status.text()));
 }
 

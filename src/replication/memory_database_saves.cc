@@ -23,6 +23,7 @@ int64_t MemoryDatabaseSaves::IntervalMs() const { return config_.settings().memo
 
 Status MemoryDatabaseSaves::Load() {
   TRY(LoadFile());
+  looked_ms_ = MonotonicMs();
   is_loaded_ = true;
   return Ok();
 }

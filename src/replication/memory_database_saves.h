@@ -52,7 +52,7 @@ class MemoryDatabaseSaves {
   Config& config_;
   RdbSaves saves_;
   bool is_loaded_ = false;  // Load has succeeded
-  int64_t looked_ms_ = 0;   // the last time that Watch looked for changes
+  int64_t looked_ms_ = 0;   // when Watch last looked for changes, or the load ended
   Version saved_;           // at the start of the last save
 };
 

@@ -3,9 +3,9 @@
 // MIGRATE: moves keys to another server, by RESTORE there and DEL here.
 //
 // It runs on the slow lane, where it may wait for the other server, and holds the locks of its keys until it ends. So
-// it runs once, no client changes a value during the move, and a key is deleted here as soon as the target has it. Each
-// call opens a connection, with TLS if the cluster bus uses it (tls-cluster), as in Redis. When the target is this
-// server itself, RESTORE waits for the lock and MIGRATE ends with its timeout, as in Redis.
+// it runs once (kRunsOnce), no client changes a value during the move, and a key is deleted here as soon as the target
+// has it. Each call opens a connection, with TLS if the cluster bus uses it (tls-cluster), as in Redis. When the target
+// is this server itself, RESTORE waits for the lock and MIGRATE ends with its timeout, as in Redis.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -221,7 +221,7 @@ Status Migrate(const ReplicationParts& parts, CommandContext& ctx, Args& args, R
 
 // clang-format off
 constexpr CommandRow kRows[] = {
-    {.name = "migrate", .arity = -6, .flags = kWrite | kSlowLane,
+    {.name = "migrate", .arity = -6, .flags = kWrite | kSlowLane | kRunsOnce,
      .keys = {OneKey(kRW | kAccess | kDelete, kKeyPosition),
               {.flags = kRW | kAccess | kDelete | kIncomplete, .begin = -2, .keyword = "KEYS", .last = -1}},
      .run = With<Migrate>, .since = "2.6.0", .summary = "Moves keys to another server.",

@@ -80,9 +80,13 @@ Status Replication::CheckMayChange(Transaction& txn) {
   return Status::Reply("ERR a transaction that uses keys can't change the server's role");
 }
 
+Status Replication::CheckNoFailover() const {
+  return failover_state_ == Failover::kNone ? Ok() : Status::Reply(kFailingOver);
+}
+
 Status Replication::SetPrimary(const PrimaryAddress& primary) {
   const MutexLock failing_over(failover_mutex_);
-  if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
+  TRY(CheckNoFailover());
   const MutexLock role(role_mutex_);
   TRY(StepDown(primary, false));
   BeginFollowing(primary, false);
@@ -133,7 +137,7 @@ void Replication::BeginFollowing(const PrimaryAddress& primary, bool failover) {
 
 Status Replication::Promote() {
   const MutexLock failing_over(failover_mutex_);
-  if (failover_state_ != Failover::kNone) return Status::Reply(kFailingOver);
+  TRY(CheckNoFailover());
   return BecomePrimary();
 }
 

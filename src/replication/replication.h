@@ -54,6 +54,8 @@ class Replication {
   std::optional<PrimaryAddress> primary() const;
   // Refuses a role change within a transaction: the change waits for all users of keys, so it would wait for itself.
   static Status CheckMayChange(Transaction& txn);
+  // Refuses a role change during FAILOVER.
+  Status CheckNoFailover() const;
   Status SetPrimary(const PrimaryAddress& primary);
   Status Promote();
 

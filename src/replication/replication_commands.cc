@@ -29,6 +29,7 @@ ClientSession& ClientOf(CommandContext& ctx) { return static_cast<ClientSession&
 Status ReplicaOf(const ReplicationParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   Replication& replication = parts.replication;
   TRY(Replication::CheckMayChange(ctx.txn()));
+  TRY(replication.CheckNoFailover());
   const std::string_view host = args.Bytes();
   const std::string_view port = args.Bytes();
   if (EqualsIgnoreCase(host, "no") && EqualsIgnoreCase(port, "one")) {
@@ -293,7 +294,7 @@ constexpr CommandRow kRows[] = {
     {.name = "failover", .arity = -1, .flags = kAdmin | kNoScript | kStale | kSlowLane, .run = With<Failover>,
      .group = Group::kServer, .since = "6.2.0", .summary = "Makes a replica the primary, and this server its replica.",
      .complexity = "O(1)", .syntax = "[TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds:integer]"},
-    {.name = "role", .arity = 1, .flags = kNoScript | kLoading | kStale | kFast, .run = With<Role>,
+    {.name = "role", .arity = 1, .flags = kNoScript | kLoading | kStale | kFast | kSlowLane, .run = With<Role>,
      .group = Group::kServer, .since = "2.8.12", .summary = "Returns the server's role in replication.",
      .complexity = "O(1)", .acl = "admin dangerous"},
     {.name = "replconf", .arity = -1, .flags = kAdmin | kNoScript | kLoading | kStale | kAllowBusy,

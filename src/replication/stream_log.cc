@@ -237,28 +237,42 @@ Status StreamLog::BeginLogging() {
   const MutexLock lock(mutex_);
   if (history_.logs) return Ok();
   if (history_.is_replica) return Status::Io("the server has become a replica");
+  const History before = history_;
   store_.interests().Set(kInterestInReplication, kInterestInReplication);
   if (!history_.anchors.empty()) history_.StartAnew();  // a log existed once, and changes were made without one since
   history_.logs = true;
   history_.anchors = {{applied_offset_, store_.log().LatestSequence() + 1, kNoDb}};
   Restart(history_.anchors.back());
-  TRY(Save());
+  if (Status saved = Save(); !saved.ok()) {
+    history_ = before;
+    StopLogging();
+    return saved;
+  }
   can_continue_ = true;
   logs_ = true;
   return Ok();
 }
 
+// The store must say that the log ends before a commit lacks its replicated commands: a start would take the log for
+// complete. If the save fails, logging goes on, and the next tick tries again.
 void StreamLog::EndLogging() {
   const MutexLock lock(mutex_);
   if (!history_.logs || history_.is_replica || events_.has_replicas()) return;
-  store_.interests().Set(kInterestInReplication, 0);
-  SetApplied({stream_->offset(), 0});
   history_.logs = false;
+  if (const Status saved = Save(); !saved.ok()) {
+    history_.logs = true;
+    Log(LogSeverity::kWarning, "replication: the backlog is kept, because its end cannot be saved: {}", saved.text());
+    return;
+  }
+  SetApplied({stream_->offset(), 0});
   logs_ = can_continue_ = false;
+  StopLogging();
+}
+
+void StreamLog::StopLogging() {
+  store_.interests().Set(kInterestInReplication, 0);
   stream_.reset();
   store_.log().tail().Turn(false);
-  const Status saved = Save();
-  if (!saved.ok()) Log(LogSeverity::kWarning, "replication: {}", saved.text());
 }
 
 void StreamLog::Restart(const Anchor& anchor) {
@@ -428,6 +442,7 @@ Status StreamLog::TurnReplica(bool wants_acks) {
   store_.interests().EndReplication();
   store_.log().MakeReadable();
   Status status = ReadUp();
+  const History before = history_;
   if (status.ok()) {
     history_.is_replica = is_replica_ = true;
     // The new primary knows this stream by the id it had before a start or promotion that changed nothing. Without
@@ -437,7 +452,8 @@ Status StreamLog::TurnReplica(bool wants_acks) {
     status = Save();
   }
   if (status.ok()) return status;
-  history_.is_replica = is_replica_ = false;
+  history_ = before;
+  is_replica_ = false;
   if (history_.logs) store_.interests().Set(kInterestInReplication, kInterestInReplication);
   return status;
 }
@@ -462,17 +478,26 @@ Status StreamLog::TurnPrimary() {
   {
     const MutexLock lock(mutex_);
     if (!history_.is_replica) return Ok();
-    if (!history_.logs) {
-      history_.is_replica = is_replica_ = false;
-      return Save();
-    }
+    if (!history_.logs) return SaveAsPrimary(History(history_));
   }
   const std::unique_ptr<Transaction> all = TRY(LockOutWriters());
   const MutexLock lock(mutex_);
+  const History before = history_;
   TRY(ForkHere(applied_offset_));
-  history_.is_replica = is_replica_ = false;
+  TRY(SaveAsPrimary(before));
+  // Only now, because a replica's log must not get commands: PUBLISH does not wait for stripes.
   store_.interests().Set(kInterestInReplication, kInterestInReplication);
-  return Save();
+  return Ok();
+}
+
+Status StreamLog::SaveAsPrimary(const History& before) {
+  history_.is_replica = false;
+  if (Status saved = Save(); !saved.ok()) {
+    history_ = before;
+    return saved;
+  }
+  is_replica_ = false;
+  return Ok();
 }
 
 void StreamLog::AddApplied(Transaction& txn, const Applied& applied, std::string_view stream) const {

@@ -70,8 +70,9 @@ class StreamLog {
   // Gives up log that only disconnected replicas could ask for: `first` is the first sequence still being sent.
   void ShortenTo(uint64_t first);
 
-  // Ensures that logging is on and the log is complete from here on.
+  // Ensures that logging is on and the log is complete from here on. On an error nothing has changed.
   Status BeginLogging();
+  // Ends the logging, if there are no replicas. If the store cannot save that, logging stays on.
   void EndLogging();
   // Adds a command that changes no data (PING, REPLCONF GETACK).
   Status LogCommand(std::span<const std::string_view> argv);
@@ -92,7 +93,8 @@ class StreamLog {
   // Stops this server's own stream. Afterwards applied() is where the primary must resume. `wants_acks`: the stream
   // ends with a request for acknowledgements. On an error nothing has changed.
   Status TurnReplica(bool wants_acks);
-  // The stream forks here, and this server extends it from now on. No-op for a primary.
+  // The stream forks here, and this server extends it from now on. No-op for a primary. On an error nothing has
+  // changed.
   Status TurnPrimary();
   // Whether this server has a history with which it can ask a primary to resume.
   bool can_continue() const { return can_continue_.load(); }
@@ -140,6 +142,8 @@ class StreamLog {
   // Wakes the thread.
   void Kick();
   Status Save() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Saves the history with the role of a primary. On an error the history is `before` again.
+  Status SaveAsPrimary(const History& before) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AskForAcks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Status ReadSome(bool& has_more) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Status ReadOn(bool& progressed, LogReader::Patience patience = LogReader::Patience::kNone)
@@ -150,6 +154,8 @@ class StreamLog {
   void NoteOwnEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropAnchor() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Restart(const Anchor& anchor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Commits have no log data any more, and the thread does not read the log. The caller changes the history.
+  void StopLogging() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LeaveGap() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // How far the thread has read the log.
   Anchor position() const;

@@ -2,7 +2,7 @@
 //
 // CompiledScripts: the scripts that a Lua state has compiled, found by text and by SHA-1. Each is in both maps, and
 // Lua's registry keeps its function until it is removed. Scripts that the cache has evicted are removed when there are
-// many.
+// many scripts, or many bytes of them.
 //
 // Thread: that of the state.
 #pragma once
@@ -29,8 +29,10 @@ class CompiledScripts {
   // The reference to its function. REQUIRES: the script is compiled here.
   int FunctionOf(const Script& script) const { return by_sha_.find(std::string_view(script.sha))->second.function; }
 
-  // Makes room for the script, which will be compiled next.
-  void MakeRoomFor(const Script& script);
+  // Removes the script that equals `script`, if it is compiled here.
+  void Forget(const Script& script);
+  // Removes scripts that the cache has evicted, if many were added since the last time. No run may use a script.
+  void ForgetEvicted();
   void Add(std::shared_ptr<const Script> script, int function);
 
  private:
@@ -44,15 +46,17 @@ class CompiledScripts {
   };
   using ScriptMap = std::unordered_map<std::string_view, Compiled, TextHash, std::equal_to<>>;
   static constexpr size_t kFewScripts = 600;
+  static constexpr size_t kFewBytes = 1 << 20;
 
   static const Script* FindCached(const ScriptMap& map, std::string_view key);
-  void Forget(const Script& script);
-  void ForgetEvicted();
 
   lua_State* const state_;
   ScriptMap by_body_;  // the keys view the scripts' strings
   ScriptMap by_sha_;
-  size_t forget_at_ = kFewScripts;  // at this number, scripts that the cache has evicted are removed
+  size_t bytes_ = 0;  // of the scripts
+  // At this number or these bytes, scripts that the cache has evicted are removed.
+  size_t forget_at_ = kFewScripts;
+  size_t forget_at_bytes_ = kFewBytes;
 };
 
 }  // namespace cairn

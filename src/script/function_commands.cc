@@ -40,8 +40,10 @@ Status Load(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply)
     return Status::Reply("ERR Library '" + head.name + "' already exists");
   }
   auto next = std::make_shared<Libraries>(*before);
-  TRY(next->Add(TRY(CompileLibrary(scripting, code, kLoadTimeoutMs))));
-  if (!ctx.session().is_primary) TRY(scripting.CheckRoom(*next));
+  // A replica must have the libraries of its primary, however long it takes to load them.
+  const bool is_bounded = !ctx.session().is_primary;
+  TRY(next->Add(TRY(CompileLibrary(scripting, code, is_bounded ? kLoadTimeoutMs : 0))));
+  if (is_bounded) TRY(scripting.CheckRoom(*next));
   Change(scripting, ctx, *before, next);
   reply.Bulk(head.name);
   return Ok();
@@ -82,7 +84,8 @@ Result<RestorePolicy> ReadPolicy(const Args& args) {
 // FUNCTION RESTORE serialized-value [FLUSH | APPEND | REPLACE]
 Status Restore(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply) {
   const RestorePolicy policy = TRY(ReadPolicy(args));
-  const std::vector<std::string> codes = TRY(ReadFunctionPayload(args[2]));
+  const uint64_t most_bytes = ctx.session().is_primary ? UINT64_MAX : scripting.most_library_bytes();
+  const std::vector<std::string> codes = TRY(ReadFunctionPayload(args[2], most_bytes));
   TRY(LockLibraries(ctx.txn()));
   TRY(RestoreLibraries(scripting, ctx.txn(), codes, policy, !ctx.session().is_primary));
   ctx.CountChanges(1);

@@ -6,6 +6,7 @@
 // Thread: any; pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,8 @@ namespace cairn {
 
 std::string WriteFunctionPayload(const Libraries& libraries);
 
-// Returns the code of each library. The error is the client's reply.
-Result<std::vector<std::string>> ReadFunctionPayload(std::string_view payload);
+// Returns the code of each library. `most_bytes`: the limit for all libraries, which is checked before a code is
+// decompressed. The error is the client's reply.
+Result<std::vector<std::string>> ReadFunctionPayload(std::string_view payload, uint64_t most_bytes);
 
 }  // namespace cairn

@@ -14,6 +14,12 @@ const Function* Library::Find(std::string_view wanted) const {
   return nullptr;
 }
 
+size_t Library::bytes() const {
+  size_t bytes = sizeof(Library) + name.size() + code.size();
+  for (const Function& function : functions) bytes += function.bytes();
+  return bytes;
+}
+
 Libraries::Found Libraries::FindFunction(std::string_view name) const {
   const auto found = functions_.find(LowerCase(name));
   if (found == functions_.end()) return {};
@@ -30,10 +36,7 @@ const std::shared_ptr<const Library>* Libraries::Find(std::string_view library) 
 
 size_t Libraries::bytes() const {
   size_t bytes = 0;
-  for (const auto& [name, library] : libraries_) {
-    bytes += sizeof(Library) + name.size() + library->code.size();
-    for (const Function& function : library->functions) bytes += sizeof(Function) + function.name.size();
-  }
+  for (const auto& [name, library] : libraries_) bytes += library->bytes();
   return bytes;
 }
 

@@ -20,10 +20,16 @@
 
 namespace cairn {
 
+// All libraries together may use this part of the scripts' memory.
+inline constexpr uint64_t kLibrariesPart = 4;
+inline constexpr std::string_view kLibrariesTooLarge = "OOM the libraries of functions would exceed their memory limit";
+
 struct Function {
   std::string name;
   std::optional<std::string> description;
   uint32_t flags = 0;  // ScriptFlag
+
+  size_t bytes() const { return sizeof(Function) + name.size() + (description ? description->size() : 0); }
 };
 
 struct Library {
@@ -34,6 +40,8 @@ struct Library {
   std::vector<Function> functions;
 
   const Function* Find(std::string_view name) const;  // case-sensitive
+  // The bytes of code, names and descriptions.
+  size_t bytes() const;
 };
 
 class Libraries {
@@ -48,7 +56,7 @@ class Libraries {
   const std::shared_ptr<const Library>* Find(std::string_view library) const;
   const std::map<std::string, std::shared_ptr<const Library>, std::less<>>& all() const { return libraries_; }
   size_t function_count() const { return functions_.size(); }
-  // The bytes of code and names.
+  // The sum of the libraries' bytes.
   size_t bytes() const;
 
   void Remove(std::string_view library);

@@ -70,12 +70,16 @@ Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std:
 Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vector<std::string>& codes,
                         RestorePolicy policy, bool is_bounded) {
   Libraries restored;  // the new libraries must not conflict with each other
+  size_t bytes = 0;
   for (const std::string& code : codes) {
     const LibraryHead head = TRY(ReadLibraryHead(code));
     if (restored.Find(head.name) != nullptr) {
       return Status::Reply("ERR Library '" + head.name + "' already exists");
     }
-    TRY(restored.Add(TRY(CompileLibrary(scripting, code, kRestoreTimeoutMs))));
+    std::shared_ptr<const Library> library = TRY(CompileLibrary(scripting, code, is_bounded ? kRestoreTimeoutMs : 0));
+    bytes += library->bytes();
+    if (is_bounded && bytes > scripting.most_library_bytes()) return Status::Reply(kLibrariesTooLarge);
+    TRY(restored.Add(std::move(library)));
   }
   const auto before = LibrariesOf(scripting, txn);
   auto next = policy == RestorePolicy::kFlush ? std::make_shared<Libraries>() : std::make_shared<Libraries>(*before);

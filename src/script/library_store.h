@@ -38,8 +38,9 @@ void ChangeLibraries(Scripting& scripting, Transaction& txn, const Libraries& be
 Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code, int64_t timeout_ms);
 
 enum class RestorePolicy : unsigned char { kAppend, kReplace, kFlush };
-// Adds libraries to the existing ones: all or none. `is_bounded`: the memory limit of libraries applies. The error is
-// the client's reply. REQUIRES: as ChangeLibraries.
+// Adds libraries to the existing ones: all or none. `is_bounded`: each has a time limit, and the memory limit of
+// libraries applies; false for a data set that was saved or replicated, which must load as it is. The error is the
+// client's reply. REQUIRES: as ChangeLibraries.
 Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vector<std::string>& codes,
                         RestorePolicy policy, bool is_bounded = false);
 

@@ -69,10 +69,10 @@ void LuaVm::SeedRandom(int32_t seed) {
 
 Status LuaVm::Compile(std::shared_ptr<const Script> script) {
   if (compiled_.FindSha(script->sha) != nullptr) return Ok();
-  compiled_.MakeRoomFor(*script);
+  compiled_.Forget(*script);
   lua_State* L = state_;
   globals_.UseForScripts();
-  if (!LoadCodeInTime(script->code(), "@user_script")) {
+  if (!LoadCodeInTime(script->code(), "@user_script", true)) {
     std::string error(TextAt(L, -1));
     lua_pop(L, 1);
     return Status::Reply("ERR Error compiling script (new function): " + error);
@@ -220,6 +220,8 @@ Status LuaVm::LoadLibrary(Library& library, const Libraries& known, int64_t time
 Status LuaVm::Register(lua_State* L, Function function) {
   if (!IsFunctionName(function.name)) return Status::Reply(kBadFunctionName);
   if (loaded_->functions.contains(function.name)) return Status::Reply("Function already exists in the library");
+  loaded_->bytes += function.bytes();
+  if (loaded_->bytes > memory_.limit()) return Status::Reply("The library's functions exceed the memory limit");
   loaded_->functions.emplace(function.name, luaL_ref(L, LUA_REGISTRYINDEX));
   if (loading_ != nullptr) loading_->functions.push_back(std::move(function));
   return Ok();
@@ -244,7 +246,7 @@ Status LuaVm::RunLibrary(const Library& library, int64_t timeout_ms) {
   lua_settop(L, 0);
   globals_.UseForFunctions();
   const std::string_view code = std::string_view(library.code).substr(library.head_size);
-  if (!LoadCodeInTime(code, "@user_function")) {
+  if (!LoadCodeInTime(code, "@user_function", timeout_ms != 0)) {
     std::string error(TextAt(L, -1));
     lua_settop(L, 0);
     return Status::Reply("ERR Error compiling function: " + error);

@@ -99,6 +99,8 @@ class LuaVm {
 
   // ---- for Scripting
   uint64_t generation() const { return generation_; }
+  // Releases scripts that are no longer in the cache. No run may use the state.
+  void ForgetEvicted() { compiled_.ForgetEvicted(); }
   // It holds so much memory that a new one should replace it.
   bool is_worn_out() const { return is_worn_out_; }
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -106,6 +108,7 @@ class LuaVm {
  private:
   struct LoadedLibrary {
     uint64_t id = 0;
+    size_t bytes = 0;                                // of names and descriptions, which Lua's limit does not count
     std::unordered_map<std::string, int> functions;  // registry references by name
   };
 
@@ -119,7 +122,7 @@ class LuaVm {
   void Step(lua_State* L, uint64_t steps);
   void BeginRun(ScriptRun& run);
   void EndRun(ScriptRun& run);
-  bool LoadCodeInTime(std::string_view code, const char* name);
+  bool LoadCodeInTime(std::string_view code, const char* name, bool has_time_limit);
   Status RunLibrary(const Library& library, int64_t timeout_ms);
   void Forget(const LoadedLibrary& library);
   void ForgetAllBut(const Libraries& known);

@@ -161,9 +161,9 @@ bool LuaVm::LoadCode(lua_State* L, std::string_view code, const char* name) {
   return failed == 0;
 }
 
-bool LuaVm::LoadCodeInTime(std::string_view code, const char* name) {
+bool LuaVm::LoadCodeInTime(std::string_view code, const char* name, bool has_time_limit) {
   BeginLimits();
-  deadline_us_ = MonotonicUs() + kCompileUs;
+  deadline_us_ = has_time_limit ? MonotonicUs() + kCompileUs : 0;
   is_limited_ = RefuseCode(code) == nullptr;
   const bool loaded = LoadCode(state_, code, name);
   deadline_us_ = 0;

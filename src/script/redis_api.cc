@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "script/redis_api.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "base/log.h"
 #include "base/number.h"
 #include "base/version.h"
 #include "command/access.h"
@@ -167,20 +169,34 @@ int AclCheckCmd(lua_State* L) {
   return 1;
 }
 
-// A run's lines are written at its end, so that a run that starts over writes none twice.
-void WriteLog(lua_State* L, LuaVm& vm, LogSeverity severity) {
-  const LuaVm::NoLimit no_limit(vm);
+// Joins the arguments of redis.log. A line of more than `most_bytes` is cut after the byte that exceeds them.
+std::string ReadLogLine(lua_State* L, size_t most_bytes) {
   std::string line;
-  for (int i = 2; i <= lua_gettop(L); ++i) {
+  for (int i = 2; i <= lua_gettop(L) && line.size() <= most_bytes; ++i) {
     if (!lua_isstring(L, i)) continue;
     if (i > 2) line.push_back(' ');
-    line.append(TextAt(L, i));
+    line.append(TextAt(L, i).substr(0, most_bytes + 1 - line.size()));
   }
-  if (vm.run() != nullptr) {
-    vm.run()->log.emplace_back(severity, std::move(line));
-  } else {
+  return line;
+}
+
+// A run's lines are written at its end, so that a run that starts over writes none twice. Lua's limit does not count
+// them, so they have a limit of their own.
+void WriteLog(lua_State* L, LuaVm& vm, LogSeverity severity) {
+  const LuaVm::NoLimit no_limit(vm);
+  ScriptRun* const run = vm.run();
+  const size_t room = ScriptRun::kMostLogBytes - (run == nullptr ? 0 : run->log_bytes);
+  std::string line = ReadLogLine(L, room);
+  const bool is_cut = room == 0 || line.size() > room;
+  if (line.size() > room) line.resize(room);
+  if (run == nullptr) {
     Log(severity, "{}", line);
+    return;
   }
+  run->log_is_cut = run->log_is_cut || is_cut;
+  if (room == 0) return;
+  run->log_bytes += std::min(room, line.size() + sizeof(ScriptRun::LogLine));
+  run->log.emplace_back(severity, std::move(line));
 }
 
 int LogLine(lua_State* L) {
@@ -188,7 +204,8 @@ int LogLine(lua_State* L) {
   if (!lua_isnumber(L, 1)) return RaiseError(L, "First argument must be a number (log level).");
   const int level = Truncated<int>(lua_tonumber(L, 1));
   if (level < 0 || level > static_cast<int>(LogSeverity::kWarning)) return RaiseError(L, "Invalid debug level.");
-  WriteLog(L, LuaVm::Of(L), static_cast<LogSeverity>(level));
+  const auto severity = static_cast<LogSeverity>(level);
+  if (IsLogged(severity)) WriteLog(L, LuaVm::Of(L), severity);
   return 0;
 }
 
@@ -212,8 +229,7 @@ constexpr char kOneArgument[] =
 // Reads the flags from the table on the top of the stack.
 bool ReadFlags(lua_State* L, uint32_t& flags) {
   for (int i = 1;; ++i) {
-    lua_pushinteger(L, i);
-    lua_gettable(L, -2);
+    lua_rawgeti(L, -1, i);  // without metatables: their errors would leak the Function
     if (lua_isnil(L, -1)) {
       lua_pop(L, 1);
       return true;
@@ -276,6 +292,7 @@ const char* ReadFunction(lua_State* L, Function& function) {
 
 // Returns false and pushes an error table on failure.
 bool Register(lua_State* L) {
+  const LuaVm::NoLimit no_limit(LuaVm::Of(L));
   Function function;
   if (const char* error = ReadFunction(L, function)) {
     PushErrorTable(L, "ERR " + std::string(error));

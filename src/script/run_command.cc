@@ -67,6 +67,13 @@ Status CheckSlotForWrites(const ScriptRun& run) {
   return run.scripting.slot_gate()->CheckMayWrite(call);
 }
 
+void WriteLines(const ScriptRun& run) {
+  for (const auto& [severity, line] : run.log) Log(severity, "{}", line);
+  if (!run.log_is_cut) return;
+  Log(LogSeverity::kWarning, "Script {} logged more than {} bytes. The rest of its lines was dropped.", run.name,
+      ScriptRun::kMostLogBytes);
+}
+
 }  // namespace
 
 Status PrepareRun(ScriptRun& run, uint32_t flags, bool read_only) {
@@ -101,9 +108,7 @@ Status RunAsScript(ScriptRun& run, const std::function<Status()>& body) {
   session.script.time_us = 0;
   session.script.runs = false;
   session.db = db;
-  if (status.ok()) {
-    for (const auto& [severity, line] : run.log) Log(severity, "{}", line);
-  }
+  if (status.ok()) WriteLines(run);
   return status;
 }
 

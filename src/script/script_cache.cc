@@ -42,28 +42,43 @@ bool ScriptCache::MakeRoom(size_t bytes) {
   return bytes_ + bytes <= most_bytes_;
 }
 
+bool ScriptCache::Has(const Scripts& scripts, const Script& script) {
+  const auto found = scripts.find(script.sha);
+  if (found == scripts.end()) return false;
+  if (found->second.get() != &script) script.is_evicted.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+void ScriptCache::Count(const Script& script) {
+  bytes_ += script.bytes();
+  script.is_evicted.store(false, std::memory_order_relaxed);  // it may have been evicted since it was found here
+}
+
 void ScriptCache::AddEvaluated(std::shared_ptr<const Script> script) {
   const WriterLock lock(mutex_);
-  if (loaded_.contains(script->sha) || evaluated_.contains(script->sha)) return;
+  if (Has(loaded_, *script) || Has(evaluated_, *script)) return;
   if (!MakeRoom(script->bytes())) {
     script->is_evicted.store(true, std::memory_order_relaxed);
     return;
   }
   if (evaluated_.size() >= kMostEvaluated) EvictOne();
-  bytes_ += script->bytes();
+  Count(*script);
   std::string sha = script->sha;
   evaluated_.emplace(std::move(sha), std::move(script));
 }
 
 bool ScriptCache::AddLoaded(std::shared_ptr<const Script> script) {
   const WriterLock lock(mutex_);
-  if (loaded_.contains(script->sha)) return true;
-  if (auto known = evaluated_.extract(script->sha)) {
-    loaded_.insert(std::move(known));
+  if (Has(loaded_, *script)) return true;
+  if (Has(evaluated_, *script)) {
+    loaded_.insert(evaluated_.extract(script->sha));
     return true;
   }
-  if (!MakeRoom(script->bytes())) return false;
-  bytes_ += script->bytes();
+  if (!MakeRoom(script->bytes())) {
+    script->is_evicted.store(true, std::memory_order_relaxed);
+    return false;
+  }
+  Count(*script);
   std::string sha = script->sha;
   loaded_.emplace(std::move(sha), std::move(script));
   return true;

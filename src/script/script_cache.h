@@ -5,7 +5,8 @@
 //
 // The cache is bounded. Scripts that only EVAL added are evicted, the least recently used first, when there are more
 // than kMostEvaluated or their bytes exceed the limit; a state that has compiled one sees `is_evicted`. Scripts of
-// SCRIPT LOAD are never evicted, as in Redis, so one that does not fit is refused.
+// SCRIPT LOAD are never evicted, as in Redis, so one that does not fit is refused. A script that is refused, or whose
+// text another object in the cache has, counts as evicted, so no state keeps it.
 //
 // Thread: any; guarded by mutex_.
 #pragma once
@@ -68,6 +69,9 @@ class ScriptCache {
 
   void EvictOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool MakeRoom(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Count(const Script& script) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns whether `scripts` has the text of `script`. If it is in another object, `script` counts as evicted.
+  static bool Has(const Scripts& scripts, const Script& script);
 
   mutable SharedMutex mutex_;
   uint64_t most_bytes_ ABSL_GUARDED_BY(mutex_);

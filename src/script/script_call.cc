@@ -12,17 +12,23 @@
 namespace cairn {
 namespace {
 
+constexpr std::string_view kTooManyChanges = "OOM the changes of the script exceed the memory limit of scripts";
 constexpr std::string_view kCrossesSlots = "ERR Script attempted to access keys that do not hash to the same slot";
 
 // Checks the conditions of the server. A script that has begun to write is not checked again.
-Status CheckState(const ScriptRun& run, const Command& command) {
+Status CheckState(const ScriptRun& run, const Command& command, std::span<const std::string_view> argv) {
   if (run.ctx.session().is_primary) return Ok();
   const Conditions& conditions = run.scripting.conditions();
   TRY(CheckWritable(conditions));
-  const bool must_fit = command.Has(kDenyOom) && !run.allow_oom;
-  TRY(CheckMemory(conditions, run.ctx.txn().store(), run.ctx.session().db, must_fit));
+  if (!run.allow_oom) TRY(CheckMemory(conditions, run.ctx.txn().store(), command, argv, run.ctx.session().db));
   if (!conditions.Has(kLowOnDisk)) return Ok();
   return CheckRoom(conditions, run.ctx.txn().store(), command.Has(kDenyOom), command.Has(kLockAll));
+}
+
+// All changes and messages of a script wait in memory for its commit. A script that the primary sent runs to its end.
+bool HasTooManyChanges(const ScriptRun& run) {
+  if (run.ctx.session().is_primary) return false;
+  return run.pending_bytes() > run.pending_before + run.scripting.most_bytes();
 }
 
 // Returns the error text that refuses the command; empty: it may run.
@@ -34,14 +40,15 @@ std::string Refusal(ScriptRun& run, const Command* command, std::span<const std:
   }
   Session& session = run.ctx.session();
   if (const Denial denial = CheckAccess(session, *command, argv)) {
-    run.ctx.script_calls().denials.push_back({denial.reason, std::string(DeniedObject(denial, *command, argv))});
+    run.ctx.script_calls().Deny(denial.reason, DeniedObject(denial, *command, argv));
     return "ERR ACL failure in script: " + DenialText(denial, session.login.user_name(), *command);
   }
   if (run.read_only && (command->flags() & (kWrite | kMayReplicate))) {
     return "ERR Write commands are not allowed from read-only scripts.";
   }
+  if ((command->flags() & (kWrite | kMayReplicate)) && HasTooManyChanges(run)) return std::string(kTooManyChanges);
   if (command->Has(kWrite) && !run.has_written) {
-    Status refused = CheckState(run, *command);
+    Status refused = CheckState(run, *command, argv);
     if (refused.ok()) refused = CheckWritable(session, run.ctx.txn().store());
     if (!refused.ok()) return std::string(refused.text());
   }
@@ -78,10 +85,21 @@ Result<std::string> CheckSlots(ScriptRun& run, const Command& command, std::span
   return std::string(run.slot == call.slot ? "" : kCrossesSlots);
 }
 
+// A script must not start over after a command that acts on another server. So it locks all keys before, and its reads
+// must still hold. In a pause of writes it counts a change, so that the dispatcher holds it back.
+Status LockToRunOnce(ScriptRun& run) {
+  Transaction& txn = run.ctx.txn();
+  TRY(txn.LockAll());
+  const bool is_paused = run.ctx.session().script.began_in_pause;
+  if (is_paused) txn.command().CountChanges(1);
+  return is_paused || !txn.ReadsHold() ? Status::WouldWait() : Ok();
+}
+
 Status LockKeys(ScriptRun& run, const Command& command, std::span<const std::string_view> argv) {
   Transaction& txn = run.ctx.txn();
   if (command.Has(kSlowLane) && txn.command().lane() == Lane::kFast) return Status::WouldWait();
   if (command.Has(kLockAll)) return txn.LockAll();
+  if (command.Has(kRunsOnce)) return LockToRunOnce(run);
   if (!command.has_keys() || !(command.flags() & (kWrite | kKeepsAnswer))) return Ok();
   std::vector<uint32_t>& scratch = run.scratch;
   scratch.clear();
@@ -92,6 +110,24 @@ Status LockKeys(ScriptRun& run, const Command& command, std::span<const std::str
     holds_all = holds_all && txn.stripes().Has(position);
   }
   return holds_all ? Ok() : txn.Lock(scratch);
+}
+
+// Returns whether writes are held back that were not when the command began. A script that only reads is not.
+bool IsHeldBack(const ScriptRun& run) {
+  const Session& session = run.ctx.session();
+  if (session.is_primary || run.read_only) return false;
+  const SlotGate* const gate = run.scripting.slot_gate();
+  if (gate != nullptr && gate->routes().holds_any()) return true;
+  return run.scripting.conditions().Has(kPausesExpiry) && !session.script.began_in_pause;
+}
+
+// A thread that holds writes back waits for the holders of keys afterwards. It does not wait for a script that has not
+// locked any key, so such a script starts over, and the dispatcher holds it back.
+Status LockForCall(ScriptRun& run, const Command& command, std::span<const std::string_view> argv) {
+  const HeldStripes& held = run.ctx.txn().stripes();
+  const bool holds_none = held.empty();
+  TRY(LockKeys(run, command, argv));
+  return holds_none && !held.empty() && IsHeldBack(run) ? Status::WouldWait() : Ok();
 }
 
 bool EndsRun(const Status& status) {
@@ -130,12 +166,6 @@ Status RunOne(ScriptRun& run, const Command& command, std::span<const std::strin
   return Ok();
 }
 
-void Show(ScriptRun& run, const Command& command, std::span<const std::string_view> argv) {
-  ScriptCalls& calls = run.ctx.script_calls();
-  if (!run.scripting.shows_calls()) return;
-  calls.shown.push_back({&command, run.ctx.session().db, {argv.begin(), argv.end()}});
-}
-
 }  // namespace
 
 const Command* FindCalled(const CommandTable& table, std::span<const std::string_view> argv) {
@@ -155,11 +185,11 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
     return CallResult::kRefused;
   }
   const int64_t started_us = MonotonicUs();
-  Show(run, *command, argv);
+  if (run.scripting.shows_calls()) calls.Show(*command, run.ctx.session().db, argv);
   const bool begins_to_write = command->Has(kWrite) && !run.has_written;
   CallRoom room(run.scripting.most_bytes());
   Reply reply(out, run.protocol, &room);
-  Status status = LockKeys(run, *command, argv);
+  Status status = LockForCall(run, *command, argv);
   if (status.ok()) {
     Result<std::string> refusal = CheckSlots(run, *command, argv);
     if (refusal.ok() && !refusal->empty()) {
@@ -170,7 +200,7 @@ CallResult CallCommand(ScriptRun& run, std::span<const std::string_view> argv, s
     status = std::move(refusal).TakeStatus();
   }
   // The conditions may have changed during the wait for locks. The rerun returns the error.
-  if (status.ok() && begins_to_write && !CheckState(run, *command).ok()) status = Status::WouldWait();
+  if (status.ok() && begins_to_write && !CheckState(run, *command, argv).ok()) status = Status::WouldWait();
   if (status.ok() && begins_to_write) status = run.scripting.BeginWrite(run);
   if (status.ok()) status = RunOne(run, *command, argv, reply);
   if (!status.ok()) {

@@ -23,11 +23,11 @@ Status Load(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply)
   TRY(CheckSize(ctx, args, args[2]));
   const std::string_view body = args[2];
   std::string sha = Sha1Hex(body);
+  Scripting::Lease vm = scripting.Borrow();  // given back after a refusal, so that the state releases the script
   std::shared_ptr<const Script> script = scripting.cache().Find(sha);
   if (script == nullptr) {
     const ScriptHead head = TRY(ReadScriptHead(body));
     script = std::make_shared<const Script>(std::move(sha), body, head.size, head.flags);
-    Scripting::Lease vm = scripting.Borrow();
     TRY(vm->Compile(script));
   }
   if (!scripting.cache().AddLoaded(script)) return Status::Reply(kFull);

@@ -26,15 +26,23 @@ namespace cairn {
 class Scripting;
 
 struct ScriptRun {
+  using LogLine = std::pair<LogSeverity, std::string>;
+  static constexpr size_t kMostLogBytes = 1 << 20;
+
   ScriptRun(CommandContext& context, Scripting& owner, std::string_view named, std::span<const std::string_view> said,
             bool function)
-      : ctx(context), scripting(owner), name(named), argv(said), is_function(function) {}
+      : ctx(context), scripting(owner), name(named), argv(said), is_function(function),
+        pending_before(pending_bytes()) {}
+
+  // The memory of what waits for the commit: changes and messages, also those of commands before the run.
+  size_t pending_bytes() const { return ctx.txn().batch().bytes() + ctx.txn().notifications().bytes(); }
 
   CommandContext& ctx;
   Scripting& scripting;
   const std::string_view name;  // the function's name, or the script's SHA-1
   const std::span<const std::string_view> argv;
   const bool is_function;
+  const size_t pending_before;  // pending_bytes() when the run began
   bool read_only = false;
   bool crosses_slots = false;  // on a node of a cluster, its keys may be in several slots
   int slot = -1;               // else that of its keys, once one is known
@@ -46,7 +54,9 @@ struct ScriptRun {
   int64_t started_us = 0;  // monotonic
   uint64_t steps = 0;      // on the fast lane
   bool is_busy = false;    // other clients get BUSY
-  std::vector<std::pair<LogSeverity, std::string>> log;
+  std::vector<LogLine> log;
+  size_t log_bytes = 0;     // of `log`; at most kMostLogBytes
+  bool log_is_cut = false;  // bytes beyond kMostLogBytes were dropped
   std::vector<uint32_t> scratch;
 };
 

@@ -50,8 +50,7 @@ std::shared_ptr<const Libraries> Scripting::libraries() const {
 }
 
 Status Scripting::CheckRoom(const Libraries& libraries) const {
-  if (libraries.bytes() <= memory_.limit() / 4) return Ok();
-  return Status::Reply("OOM the libraries of functions would exceed their memory limit");
+  return libraries.bytes() <= most_library_bytes() ? Ok() : Status::Reply(kLibrariesTooLarge);
 }
 
 void Scripting::Adopt(std::shared_ptr<const Libraries> libraries) {
@@ -85,6 +84,7 @@ Scripting::Lease Scripting::Borrow() {
 }
 
 void Scripting::GiveBack(std::unique_ptr<LuaVm> vm) {
+  vm->ForgetEvicted();
   const MutexLock lock(vms_mutex_);
   if (vm->is_worn_out()) {
     std::erase(all_, vm.get());

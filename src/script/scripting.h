@@ -63,6 +63,8 @@ class Scripting {
   // The memory limit of all Lua states; also that of a command's reply to a script.
   uint64_t most_bytes() const { return memory_.limit(); }
   void SetMostBytes(uint64_t bytes);
+  // The memory limit of all libraries.
+  uint64_t most_library_bytes() const { return memory_.limit() / kLibrariesPart; }
   // Refuses libraries that exceed their memory limit. The error is the client's reply.
   Status CheckRoom(const Libraries& libraries) const;
   uint64_t NewLibraryId() { return next_library_.fetch_add(1); }

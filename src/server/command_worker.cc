@@ -44,6 +44,11 @@ constexpr size_t kMostKeysAhead = 128;
 constexpr int64_t kLongestHoldMs = 3600 * 1000;
 constexpr int64_t kHoldAgainUs = 1000;  // then Run finds out how long the pause lasts, or the write runs again
 
+// PUBLISH waits while the cluster bus has more bytes than this to send. A script waits for a longer queue only, because
+// most scripts do not publish.
+constexpr size_t kMostUnsentBytes = size_t{8} << 20;
+constexpr size_t kMostUnsentBeforeScripts = 4 * kMostUnsentBytes;
+
 constexpr size_t kKeptOfValue = 4096;  // for the slow log
 
 // Frees the memory of a request's large values before its commit, which needs as much: the transaction has them. Keys
@@ -128,8 +133,27 @@ RunResult BaseWorker::Run(Client& client, std::span<const std::string_view> argv
       return RunResult::kPaused;
     }
   }
+  if (parts_.pubsub.unsent_bytes() > kMostUnsentBytes && MustAwaitBus(session, argv)) [[unlikely]] {
+    session.paused_until_us = MonotonicUs() + kHoldAgainUs;
+    return RunResult::kPaused;
+  }
   if (session.paused_until_us.load(std::memory_order_relaxed) != 0) session.paused_until_us = 0;
   return RunRequest(session, argv, out, false);
+}
+
+// Whether the request publishes messages faster than the cluster bus sends them. Without this limit they would fill the
+// memory.
+bool BaseWorker::MustAwaitBus(const ClientSession& session, std::span<const std::string_view> argv) const {
+  const Command* const command = parts_.table.Resolve(argv);
+  if (command == nullptr) return false;
+  const bool includes_scripts = parts_.pubsub.unsent_bytes() > kMostUnsentBeforeScripts;
+  const auto publishes = [includes_scripts](const Command& each) {
+    if (each.Has(kRunsScript)) return includes_scripts && !each.Has(kReadonly);
+    return each.Has(kPubsub) && each.Has(kMayReplicate);
+  };
+  if (!command->Has(kRunsQueue)) return publishes(*command);
+  return std::ranges::any_of(session.multi.queue,
+                             [&](const QueuedCommand& queued) { return publishes(*queued.command); });
 }
 
 bool BaseWorker::MayChangeData(const Command& command, std::span<const std::string_view> argv) {
@@ -282,6 +306,8 @@ void BaseWorker::Feed(const ClientSession& session, const Outcome& outcome, std:
     const std::vector<std::string_view> words(call.argv.begin(), call.argv.end());
     parts_.monitors.FeedCall(call.db, *call.command, words);
   }
+  const uint64_t not_shown = outcome.called->calls_not_shown;
+  if (not_shown > 0) parts_.monitors.FeedCallsNotShown(session.db, *outcome.command, not_shown);
 }
 
 // If the request changed subscriptions or the protocol, messages pushed before that are inserted before its reply, at

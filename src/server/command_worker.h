@@ -98,6 +98,7 @@ class BaseWorker : public Worker {
 
  private:
   int64_t HeldBackUntil(const ClientSession& session, std::span<const std::string_view> argv);
+  bool MustAwaitBus(const ClientSession& session, std::span<const std::string_view> argv) const;
   bool MayChangeData(const Command& command, std::span<const std::string_view> argv);
   bool RequestMayChangeData(const ClientSession& session, const Command& command,
                             std::span<const std::string_view> argv);

@@ -74,7 +74,7 @@ Status FollowDurability(const Config& config, Store& store, const std::vector<Da
   bool each_second = usual == AppendFsync::kEverySec;
   for (const DatabaseOptions& one : options) {
     const AppendFsync durability = one.durability.value_or(usual);
-    syncs.push_back(durability == AppendFsync::kAlways && one.mode != StorageMode::kMemory);
+    syncs.push_back(durability == AppendFsync::kAlways);
     each_second |= durability == AppendFsync::kEverySec;
   }
   store.log().SetSyncsEachSecond(each_second);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "server/memory_databases.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "command/conditions.h"
 #include "config/config.h"
@@ -13,6 +14,9 @@ namespace {
 constexpr uint64_t kUsualPart = 4;  // of memory-budget, if there is no limit
 constexpr uint64_t kAbove = 4;      // with noeviction, writes are refused at once this part above the limit
 constexpr uint64_t kMargin = 20;    // the part of the limit that evictions free beyond it
+// While a snapshot is held, a compaction drops only rows that were written and overwritten since. The next one starts
+// after so many times the duration of the last one.
+constexpr int64_t kPauses = 10;
 
 }  // namespace
 
@@ -60,7 +64,11 @@ Status MemoryDatabases::Compact() {
   const uint64_t sequence = store_.engines().MemorySequence();
   const uint64_t flushes = store_.lazy_free().flushes();
   if (sequence == compacted_sequence_ && flushes == compacted_flushes_) return Ok();
+  const int64_t begin_us = MonotonicUs();
+  if (store_.lazy_free().is_held() && begin_us < next_held_us_) return Ok();
   TRY(store_.engines().CompactMemory());
+  const int64_t end_us = MonotonicUs();
+  next_held_us_ = end_us + kPauses * (end_us - begin_us);
   compacted_sequence_ = sequence;
   compacted_flushes_ = flushes;
   return Ok();

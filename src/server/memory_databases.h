@@ -6,7 +6,7 @@
 // compacts, and then evicts keys as `maxmemory-policy` says, until enough is free. If that does not help, commands that
 // may grow a database in memory are refused (kFullMemory); at once a quarter above the limit, or at twice the limit
 // with a policy that evicts. While a snapshot is held (BGSAVE, a first transfer) no deletion frees memory, so nothing
-// is evicted; nor during CLIENT PAUSE.
+// is evicted, and compactions run for at most an eleventh of the time; during CLIENT PAUSE nothing is evicted either.
 //
 // Thread: Watch belongs to "cron"; the rest to "memory-limit".
 #pragma once
@@ -39,7 +39,8 @@ class MemoryDatabases {
   uint64_t MostBytes(uint64_t limit) const;
   bool CanEvict() const;  // now
   void MakeRoom();
-  // Drops dead rows, unless none has died since the last call.
+  // Drops dead rows, unless none has died since the last call, or a snapshot holds most of them and the last compaction
+  // was a short time ago.
   Status Compact();
   // Evicts keys of about so many bytes from the databases in memory; sets `found` if there were any.
   Status Evict(uint64_t bytes, bool& found);
@@ -51,6 +52,7 @@ class MemoryDatabases {
   uint64_t seen_flushes_ = 0;        // by Watch
   uint64_t compacted_sequence_ = 0;  // MemorySequence, and the flushes, at the last compaction
   uint64_t compacted_flushes_ = 0;
+  int64_t next_held_us_ = 0;  // while a snapshot is held, no compaction starts before this monotonic time
   WokenThread thread_{"memory-limit", [this] { MakeRoom(); }};
 };
 

@@ -29,6 +29,7 @@
 #include "config/tls_settings.h"
 #include "replication/families.h"
 #include "replication/reload.h"
+#include "replication/saving.h"
 #include "report/families.h"
 #include "report/status_page.h"
 #include "script/families.h"
@@ -55,6 +56,7 @@ constexpr std::string_view kProtected =
     "'requirepass', or 'protected-mode no', to accept connections from elsewhere.\r\n";
 
 constexpr int64_t kShutdownTimeoutMs = 10000;
+constexpr int64_t kShutdownPauseMs = 24 * 3600 * 1000;  // at most; the server ends before
 
 }  // namespace
 
@@ -527,12 +529,14 @@ void Server::Stop(const ShutdownOptions& options) {
 void Server::AwaitReplicas() {
   Replication& replication = *replication_;
   if (replication.replicas().count() == 0) return;
-  const int64_t until_ms = MonotonicMs() + kShutdownTimeoutMs;
-  pause_.Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, MonotonicMs(), until_ms);
+  const int64_t now_ms = MonotonicMs();
+  pause_.Begin(ClientPause::Purpose::kShutdown, ClientPause::Mode::kWrites, now_ms, now_ms + kShutdownPauseMs);
+  // Writes in progress go on, and their clients get replies.
+  if (!AwaitCommits(*store_).ok()) return;
   const Result<uint64_t> end = replication.log().ReadOffset();
   if (!end.ok()) return;
   replication.log().WantAcks();
-  replication.replicas().AwaitAcked(*end, until_ms);
+  replication.replicas().AwaitAcked(*end, MonotonicMs() + kShutdownTimeoutMs);
 }
 
 // ---- Service

@@ -2,6 +2,8 @@
 #include "server/size_limit.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -34,6 +36,11 @@ constexpr int kMostTries = 3;    // without a key that suits
 // this part of the limit and twice this size, which their arenas may take, or above it when no key is left.
 constexpr uint64_t kMemtables = 4;
 constexpr uint64_t kArenas = 4 << 20;
+// LazyFree works fifty times a second. Evictions wait for it, a second at most, each time they have deleted collections
+// of about this part of the bytes above the limit. A collection may be many times as large as its estimate.
+constexpr uint64_t kUncounted = 8;
+constexpr auto kPause = std::chrono::milliseconds(5);
+constexpr int kMostPauses = 200;
 
 // How long writes wait when garbage is this part of the limit.
 int64_t HeldMs(double garbage) {
@@ -55,10 +62,10 @@ void SizeLimit::Watch() {
   const MutexLock lock(mutex_);  // the last look knows the newest limit
   const uint64_t limit = MaxDataSize(config_.settings());
   if (limit == 0) return conditions_.Set(kFullData, false);
+  size_.SampleTables(store_);
   size_.Refresh(store_);
   const uint64_t bytes = size_.Bytes(store_);
-  const bool has_evicted = bytes > limit - limit / kMargin * kNear;
-  if (has_evicted) LimitGarbage(limit);
+  LimitGarbage(bytes, limit);
   if (bytes <= limit) return conditions_.Set(kFullData, false);
   const bool evicts = evictor_.Policy().evicts();
   if (!evicts || is_stuck_) conditions_.Set(kFullData, true);
@@ -67,9 +74,19 @@ void SizeLimit::Watch() {
   thread_.Wake();
 }
 
-void SizeLimit::LimitGarbage(uint64_t limit) {
+void SizeLimit::LimitGarbage(uint64_t bytes, uint64_t limit) {
+  const uint64_t reached = limit - limit / kMargin * kNear;
   const uint64_t garbage = size_.GarbageBytes(store_);
-  if (garbage > limit / kGarbage) store_.compactor().RequestForSizeLimit();
+  const bool is_held = store_.lazy_free().is_held();
+  requested_garbage_ = std::min(requested_garbage_, garbage);
+  const uint64_t most = limit / kGarbage + (is_held ? requested_garbage_ : 0);
+  const bool is_much = bytes + garbage > reached && garbage > most;
+  const bool may_be_much = bytes > reached && store_.compactor().has_unknown_garbage();
+  if (is_much || may_be_much) {
+    store_.compactor().RequestForSizeLimit();
+    requested_garbage_ = garbage;
+  }
+  if (bytes <= reached || is_held) return;
   const int64_t held_ms = HeldMs(static_cast<double>(garbage) / static_cast<double>(limit));
   if (held_ms == 0 || pause_.is_set() || !store_.compactor().runs_for_size_limit()) return;
   const int64_t now_ms = MonotonicMs();
@@ -87,17 +104,33 @@ void SizeLimit::PaceWriters(uint64_t bytes, uint64_t limit) {
   }
 }
 
+// Waits until LazyFree has counted the rows of evicted collections. Until then these rows count as alive, and further
+// evictions would delete more keys than necessary.
+void SizeLimit::AwaitOrphans() {
+  const LazyFree& lazy_free = store_.lazy_free();
+  const uint64_t end = lazy_free.added();
+  uncounted_ = 0;
+  for (int i = 0; i < kMostPauses && lazy_free.done() < end && !thread_.is_stopping(); ++i) {
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
 // Evicts some keys, or flushes memtables if they are large for the limit. Returns about how many bytes that frees; 0:
-// no key suits the policy.
+// no key suits the policy, or nothing can be flushed.
 Result<uint64_t> SizeLimit::MakeSomeRoom(uint64_t bytes, uint64_t limit) {
-  const uint64_t memtables = store_.engine().MemtableBytes();
+  const uint64_t memtables = LiveSize::MemtableBytes(store_);
   const uint64_t most = std::max(limit / kMemtables, kArenas);
   if (memtables <= std::max(most, 2 * kArenas)) {
+    const uint64_t collections = store_.lazy_free().added();
     const uint64_t freed = TRY(evictor_.EvictSome(bytes > limit + limit / kHurry));
+    if (store_.lazy_free().added() != collections) uncounted_ += freed;
+    if (uncounted_ > (bytes - (limit - limit / kMargin)) / kUncounted) AwaitOrphans();
     if (freed > 0 || memtables <= most) return freed;
   }
+  const uint64_t sequence = store_.log().LatestSequence();
   TRY(store_.engine().Flush());
-  return memtables;
+  const bool is_vain = LiveSize::MemtableBytes(store_) >= memtables && store_.log().LatestSequence() == sequence;
+  return is_vain ? uint64_t{0} : memtables;
 }
 
 void SizeLimit::MakeRoom() {

@@ -37,8 +37,11 @@ class SizeLimit {
  private:
   void MakeRoom();
   Result<uint64_t> MakeSomeRoom(uint64_t bytes, uint64_t limit);
-  // Asks for a compaction when evictions have left too much garbage, and slows writers down if it does not follow.
-  void LimitGarbage(uint64_t limit);
+  void AwaitOrphans();
+  // Asks for a compaction when evictions and deletes have left too much garbage, and slows writers down if it does not
+  // follow. `bytes`: of the data. While a snapshot is held a compaction frees little: then it is asked for only if the
+  // garbage has grown, and writers are not slowed down.
+  void LimitGarbage(uint64_t bytes, uint64_t limit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Holds writes back while the data is far above the limit, and lets them go soon afterwards.
   void PaceWriters(uint64_t bytes, uint64_t limit);
 
@@ -48,7 +51,9 @@ class SizeLimit {
   ClientPause& pause_;
   LiveSize& size_;
   Evictor evictor_;
-  Mutex mutex_;                        // one look at a time
+  Mutex mutex_;                                             // one look at a time
+  uint64_t requested_garbage_ ABSL_GUARDED_BY(mutex_) = 0;  // at the last request, or less if a compaction freed it
+  uint64_t uncounted_ = 0;  // about the bytes of evictions with collections since AwaitOrphans; belongs to "size-limit"
   std::atomic<bool> is_stuck_{false};  // no key suited the policy at the last try
   std::atomic<bool> holds_writes_{false};
   WokenThread thread_{"size-limit", [this] { MakeRoom(); }};

@@ -75,7 +75,7 @@ void WorkerStats::OnScriptCalls(const ScriptCalls& calls) {
     Add(counters.rejected, sum.rejected);
     Add(counters.failed, sum.failed);
   }
-  for (const std::string& error : calls.errors) CountError(error);
+  for (const auto& [code, times] : calls.errors) CountError(code, times);
 }
 
 void WorkerStats::OnRejected(const Command* command, std::string_view error) {
@@ -95,15 +95,15 @@ void WorkerStats::OnWritten(uint64_t bytes) {
 
 void WorkerStats::OnSlowLane() { Add(slow_lane_); }
 
-void WorkerStats::CountError(std::string_view error) {
-  Add(errors_);
+void WorkerStats::CountError(std::string_view error, uint64_t times) {
+  Add(errors_, times);
   std::string prefix = PrefixOf(error);
   const MutexLock lock(error_mutex_);
   const auto found = errors_by_prefix_.find(prefix);
   if (found != errors_by_prefix_.end()) {
-    ++found->second;
+    found->second += times;
   } else if (errors_by_prefix_.size() < kMaxErrorPrefixes) {
-    errors_by_prefix_.emplace(std::move(prefix), 1);
+    errors_by_prefix_.emplace(std::move(prefix), times);
   }
 }
 

@@ -86,7 +86,7 @@ class WorkerStats {
     std::atomic<LatencyHistogram*> latency{nullptr};  // made on first use
   };
 
-  void CountError(std::string_view error);
+  void CountError(std::string_view error, uint64_t times = 1);
 
   const std::unique_ptr<PerCommand[]> per_command_;
   const uint32_t command_count_;

@@ -36,6 +36,8 @@ constexpr std::string_view kInProgress =
 constexpr std::string_view kStopping = "ERR The server is shutting down";
 constexpr std::string_view kAborted = "ERR The backup was aborted";
 constexpr std::string_view kNoSuchBackup = "ERR No such backup";
+constexpr std::string_view kFilesDeleted =
+    "RocksDB recovered from an I/O error and may have deleted files that the backup copied; start it again";
 constexpr int64_t kStepBytes = 1 << 20;    // copied at once, and between two looks at the disk and at BACKUP ABORT
 constexpr int64_t kUnlimited = 4ll << 30;  // bytes per second
 constexpr int64_t kLongestStepUs = 100'000;
@@ -61,6 +63,30 @@ rocksdb::BackupEngineOptions OptionsOf(const std::string& dir, rocksdb::Env* env
 Status FromBackup(const rocksdb::Status& status) {
   return status.IsIncomplete() ? Status::Reply(kAborted) : FromRocksDb(status);
 }
+
+// Keeps RocksDB from deleting files. A recovery from an I/O error ends that early: it resets RocksDB's count of
+// DisableFileDeletions (DBImpl::ResumeImpl of 7.8). A table that a compaction has replaced is then truncated in steps
+// (base/remove_file.h), and a copy of it ends where the file ends, without an error.
+class KeptFiles {
+ public:
+  explicit KeptFiles(rocksdb::DB& db) : db_(db) { db_.DisableFileDeletions().PermitUncheckedError(); }
+  ~KeptFiles() {
+    if (!MayBeDeleted()) db_.EnableFileDeletions(false).PermitUncheckedError();
+  }
+  KeptFiles(const KeptFiles&) = delete;
+  KeptFiles& operator=(const KeptFiles&) = delete;
+
+  // Whether files may be deleted now, or might be at an earlier call.
+  bool MayBeDeleted() {
+    uint64_t enabled = 0;  // 1 if deletions are on: rocksdb/db.h says the opposite
+    may_be_deleted_ |= db_.GetIntProperty(rocksdb::DB::Properties::kIsFileDeletionsEnabled, &enabled) && enabled != 0;
+    return may_be_deleted_;
+  }
+
+ private:
+  rocksdb::DB& db_;
+  bool may_be_deleted_ = false;
+};
 
 // The backups of a directory, opened for changes, and its lock file.
 class OpenBackups {
@@ -207,18 +233,23 @@ Result<uint32_t> Backups::Create(const std::string& dir, uint64_t bytes_per_seco
   TRY(backups.Open(dir, engine_.db().GetEnv(), limiter));
   rocksdb::BackupEngine& engine = backups.engine();
   const FlushNudge nudge(engine_.db(), engine_.families());
+  KeptFiles kept(engine_.db());
   Status room;
   rocksdb::CreateBackupOptions options;
   options.flush_before_backup = true;
   options.progress_callback = [&] {
     copied_bytes_ = static_cast<uint64_t>(limiter->GetTotalBytesThrough());
     if (room.ok()) room = engine_.disk_reserve().CheckGrowth();
-    if (aborted_ || !room.ok()) engine.StopBackup();
+    if (aborted_ || !room.ok() || kept.MayBeDeleted()) engine.StopBackup();
   };
   rocksdb::BackupID id = 0;
   if (aborted_) return Status::Reply(kAborted);
   Status created = FromBackup(engine.CreateNewBackup(options, &engine_.db(), &id));
   copied_bytes_ = static_cast<uint64_t>(limiter->GetTotalBytesThrough());
+  if (kept.MayBeDeleted()) {
+    if (created.ok()) static_cast<void>(engine.DeleteBackup(id).ok());
+    created = Status::Io(kFilesDeleted);
+  }
   if (!created.ok()) {
     static_cast<void>(engine.GarbageCollect().ok());  // the next backup tries again
     if (!room.ok()) return Status::Io(room.text());

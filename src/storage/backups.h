@@ -4,8 +4,9 @@
 // clients are served. A table or blob file is copied once and shared by all backups that contain it.
 //
 // A backup flushes the memtables first, so it needs the newest log only and none of the folder `archive`. While it
-// runs, RocksDB deletes no file; so it ends with an error when the data's disk comes near `min-free-disk`. A backup
-// that fails, is aborted or is interrupted by kill -9 is no backup: its files are deleted at once or by the next one.
+// runs, RocksDB deletes no file; so it ends with an error when the data's disk comes near `min-free-disk`. When RocksDB
+// recovers from an I/O error, it may delete files again; so the backup ends with an error too. A backup that fails, is
+// aborted or is interrupted by kill -9 is no backup: its files are deleted at once or by the next one.
 //
 // A backup runs on "backup", at a low priority, one at a time. A lock file in the directory keeps other processes away.
 //

@@ -62,8 +62,8 @@ class CommitBatch {
   // ---- what is not committed yet
   bool dirty() const;  // whether anything is to be written or counted
   size_t bytes() const { return parts_.rows.bytes() + parts_.replicated_commands.bytes().size(); }
-  // Whether the commit is visible only when it is on disk: it wrote while a database was used that has `durability
-  // always`, or it changed which keyspaces the databases have.
+  // Whether the commit is visible only when it is on disk: it wrote while a database on disk was used that has
+  // `durability always`, or it changed which keyspaces the databases have.
   bool must_sync() const;
   size_t rows() const { return parts_.rows.entries().size(); }
 

@@ -83,7 +83,12 @@ class DroppableRows {
 template <typename Id, bool (DroppableRows::*has_dropped)(Id), typename ReadId>
 class HeadFilter : public rocksdb::CompactionFilter {
  public:
-  HeadFilter(Store& store, ReadId read_id) : rows_(store), read_id_(read_id) {}
+  // `counts`: the rows are elements, and LazyFree is to know how many on disk were dropped.
+  HeadFilter(Store& store, ReadId read_id, bool counts)
+      : lazy_free_(store.lazy_free()), rows_(store), read_id_(read_id), counts_(counts) {}
+  ~HeadFilter() override {
+    if (dropped_ > 0) lazy_free_.NoteDropped(dropped_);
+  }
   const char* Name() const override { return "cairn.live"; }
 
   Decision FilterV2(int, const rocksdb::Slice& key, ValueType, const rocksdb::Slice& value, std::string*,
@@ -95,12 +100,16 @@ class HeadFilter : public rocksdb::CompactionFilter {
       last_id_ = id;
       known_ = true;
     }
+    if (last_dropped_ && counts_ && ModeOfRow(Space::kElements, View(key)) != StorageMode::kMemory) ++dropped_;
     return last_dropped_ ? Decision::kRemove : Decision::kKeep;
   }
 
  private:
+  LazyFree& lazy_free_;
   mutable DroppableRows rows_;  // safe, like the others: one compaction thread owns the filter
   ReadId read_id_;
+  const bool counts_;
+  mutable uint64_t dropped_ = 0;
   mutable bool known_ = false;
   mutable Id last_id_{};
   mutable bool last_dropped_ = false;
@@ -109,11 +118,12 @@ class HeadFilter : public rocksdb::CompactionFilter {
 // `read_id` finds the keyspace of a row.
 template <typename ReadId>
 std::unique_ptr<rocksdb::CompactionFilter> MakeKeyspaceFilter(Store& store, ReadId read_id) {
-  return std::make_unique<HeadFilter<KeyspaceId, &DroppableRows::HasDropped, ReadId>>(store, read_id);
+  return std::make_unique<HeadFilter<KeyspaceId, &DroppableRows::HasDropped, ReadId>>(store, read_id, false);
 }
 template <typename ReadId>
-std::unique_ptr<rocksdb::CompactionFilter> MakeCollectionFilter(Store& store, ReadId read_id) {
-  return std::make_unique<HeadFilter<CollectionId, &DroppableRows::HasDroppedCollection, ReadId>>(store, read_id);
+std::unique_ptr<rocksdb::CompactionFilter> MakeCollectionFilter(Store& store, Space space, ReadId read_id) {
+  return std::make_unique<HeadFilter<CollectionId, &DroppableRows::HasDroppedCollection, ReadId>>(
+      store, read_id, space == Space::kElements);
 }
 
 class FilterFactory : public rocksdb::CompactionFilterFactory {
@@ -132,7 +142,7 @@ class FilterFactory : public rocksdb::CompactionFilterFactory {
     if (!store_.is_loaded()) return nullptr;
     if (space_ == Space::kElements || space_ == Space::kScores) {
       return MakeCollectionFilter(
-          store_, [](std::string_view row, std::string_view, CollectionId& id) { return ReadU64(row, id); });
+          store_, space_, [](std::string_view row, std::string_view, CollectionId& id) { return ReadU64(row, id); });
     }
     if (space_ == Space::kOwners) {
       return MakeKeyspaceFilter(

@@ -33,8 +33,11 @@ constexpr auto kLookEvery = std::chrono::seconds(1);
 constexpr int64_t kMostWaitUs = 5 * 60 * 1'000'000ll;  // for automatic compactions
 constexpr int64_t kRetryMs = 10 * 60 * 1000;           // after a failure or COMPACT CANCEL
 constexpr int64_t kSizeLimitRetryMs = 10 * 1000;       // after a failure: max-data-size must still be kept
-// The last level is rewritten if at least one in so many rows of elements belongs to no key.
+// The last level is rewritten if at least one in so many rows of elements belongs to no key, or if flushed databases
+// had more than one key for so many that are alive.
 constexpr uint64_t kRowsPerOrphan = 20;
+// The number of keys that were flushed before the start is unknown. This one, larger than any store's, stands for it.
+constexpr uint64_t kUnknownKeys = uint64_t{1} << 63;
 // COMPACT collects blob files until at most this share of their bytes is garbage that RocksDB knows of.
 constexpr double kBlobGarbageOfCommand = 0.05;
 
@@ -79,7 +82,7 @@ Status Compactor::Load() {
   }
   last_sequence_ = std::min(sequence, store_.log().LatestSequence());
   last_ms_ = static_cast<int64_t>(unix_ms);
-  orphans_ = flushes_ = UINT64_MAX;  // it is not known what was dropped before this start
+  flushed_keys_ = uint64_t{0} - kUnknownKeys;
   return Ok();
 }
 
@@ -238,13 +241,19 @@ Status Compactor::Begin(const CompactionScope& scope, CompactionReason reason) {
 }
 
 Status Compactor::Run(const CompactionScope& scope, CompactionReason reason) {
+  const LazyFree& lazy_free = store_.lazy_free();
+  const uint64_t holds = lazy_free.holds();
   TRY(Begin(scope, reason));
-  const uint64_t orphans = store_.lazy_free().orphans();
-  const uint64_t flushes = store_.lazy_free().flushes();
+  const bool is_held = lazy_free.is_held();
+  const uint64_t orphans = lazy_free.orphans();
+  const uint64_t flushed_keys = lazy_free.flushed_keys();
+  drops_all_ = reason == CompactionReason::kCommand || has_unknown_garbage();
+  drops_orphans_ = drops_all_ || HasManyOrphans();
   Status status = reason == CompactionReason::kGarbage ? CollectRestingBlobs() : CompactRanges(scope, reason);
-  if (status.ok() && scope.is_all) {
-    orphans_ = orphans;
-    flushes_ = flushes;
+  // A compaction drops no row while a snapshot is held.
+  if (status.ok() && scope.is_all && !is_held && lazy_free.holds() == holds) {
+    if (drops_orphans_) ForgetOrphans(orphans);
+    if (drops_all_) flushed_keys_ = flushed_keys;
   }
   End(scope, status);
   return status;
@@ -265,17 +274,35 @@ void Compactor::End(const CompactionScope& scope, const Status& status) {
       progress_.bytes_before, progress_.bytes_after);
 }
 
-bool Compactor::MustRewriteBottom(Space space, CompactionReason reason) const {
-  if (reason == CompactionReason::kCommand) return true;
-  const bool known = flushes_ != UINT64_MAX;
-  if (space != Space::kElements && space != Space::kScores) {
-    return !known || store_.lazy_free().flushes() != flushes_;
-  }
-  const uint64_t orphans = store_.lazy_free().orphans() - orphans_;
+bool Compactor::has_unknown_garbage() const {
+  const LazyFree& lazy_free = store_.lazy_free();
+  if (lazy_free.is_held()) return false;
+  return lazy_free.flushed_keys() - flushed_keys_ > store_.databases().keys_on_disk() / kRowsPerOrphan;
+}
+
+bool Compactor::MustRewriteBottom(Space space) const {
+  return drops_all_ || (drops_orphans_ && (space == Space::kElements || space == Space::kScores));
+}
+
+// Whether many rows of elements belong to no key, and a compaction may drop them.
+bool Compactor::HasManyOrphans() const {
+  const LazyFree& lazy_free = store_.lazy_free();
+  if (lazy_free.is_held()) return false;
+  // Compactions of RocksDB's own choice may have dropped elements and not the scores of the same collections.
+  const uint64_t orphans = std::max(lazy_free.orphans() - orphans_, lazy_free.orphans_on_disk());
   uint64_t rows = 0;
   store_.engine().db().GetIntProperty(store_.engine().family(Space::kElements),
                                       rocksdb::DB::Properties::kEstimateNumKeys, &rows);
-  return !known || orphans * kRowsPerOrphan > rows;
+  return orphans * kRowsPerOrphan > rows;
+}
+
+// Called after a compaction that has dropped the rows which LazyFree had counted at its start.
+void Compactor::ForgetOrphans(uint64_t counted) {
+  LazyFree& lazy_free = store_.lazy_free();
+  orphans_ = counted;
+  const uint64_t newer = lazy_free.orphans() - counted;
+  const uint64_t left = lazy_free.orphans_on_disk();
+  if (left > newer) lazy_free.NoteDropped(left - newer);
 }
 
 // Waits until automatic compactions have caught up; false if the compaction was cancelled meanwhile. If they do not
@@ -321,7 +348,7 @@ Status Compactor::CompactFamily(const RowPlace& place, const CompactionRange& ra
   return StepwiseCompaction({.db = place.db,
                              .family = place.family,
                              .range = range,
-                             .rewrites_bottom = MustRewriteBottom(range.space, reason),
+                             .rewrites_bottom = MustRewriteBottom(range.space),
                              .most_threads = reason == CompactionReason::kCommand ? 0u : 1u,
                              .await_turn = [this](bool is_stuck) { return AwaitTurn(is_stuck); },
                              .count =

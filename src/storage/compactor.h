@@ -90,6 +90,9 @@ class Compactor {
   void RequestForSizeLimit() { is_requested_ = true; }
   // Whether such a compaction runs.
   bool runs_for_size_limit() const;
+  // Whether nobody has counted many rows that died without a tombstone, and a compaction may drop them: those of
+  // databases that were flushed since the last compaction of everything, and those of before the start.
+  bool has_unknown_garbage() const;
   // Compacts `scope` at a low priority, and returns when it is done. A reply for the client if another COMPACT runs, or
   // if it was cancelled.
   Status Compact(const CompactionScope& scope);
@@ -123,7 +126,9 @@ class Compactor {
   bool AwaitAutomaticCompactions();
   Status CollectBlobs(Space space, double share);
   Status CollectRestingBlobs();
-  bool MustRewriteBottom(Space space, CompactionReason reason) const;
+  bool MustRewriteBottom(Space space) const;
+  bool HasManyOrphans() const;
+  void ForgetOrphans(uint64_t counted);
   Status NoteCompacted(uint64_t sequence, int64_t unix_ms);
   void RunThread();
   void RunIfDue();
@@ -148,9 +153,11 @@ class Compactor {
   std::optional<CompactionScope> queued_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool insists_ ABSL_GUARDED_BY(mutex_) = false;  // it is not interrupted until automatic compactions have caught up
-  // LazyFree's counters at the last compaction of everything.
+  // LazyFree's counters at the last compaction of everything that dropped these rows.
   std::atomic<uint64_t> orphans_{0};
-  std::atomic<uint64_t> flushes_{0};
+  std::atomic<uint64_t> flushed_keys_{0};
+  bool drops_all_ = false;      // the compaction that runs rewrites the last level of all spaces
+  bool drops_orphans_ = false;  // that of elements and scores
   std::thread thread_;
 };
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <utility>
 
+#include "encoding/storage_mode.h"
 #include "storage/database_table.h"
 #include "storage/store.h"
 #include "storage/store_snapshot.h"
@@ -15,9 +16,10 @@ DatabaseChanges::DatabaseChanges(Store& store) : store_(store), table_(store.dat
 
 KeyspaceId DatabaseChanges::keyspace(int db) const {
   if (snapshot_ != nullptr) return snapshot_->keyspace(db);
+  const KeyspaceId current = Current(db);
   used_any_ = true;
-  used_synced_ |= store_.log().Syncs(db);
-  return Current(db);
+  used_synced_ |= store_.log().Syncs(db) && ModeOfKeyspace(current) != StorageMode::kMemory;
+  return current;
 }
 
 KeyspaceId DatabaseChanges::Current(int db) const {
@@ -120,10 +122,15 @@ void DatabaseChanges::DropCommand() {
 
 void DatabaseChanges::Apply() {
   if (!keyspaces_.empty()) {
-    const std::vector<KeyspaceId> before = table_.keyspaces();
+    bool any_is_gone = false;  // not after SWAPDB
+    uint64_t keys = 0;
+    for (int db = 0; db < table_.size(); ++db) {
+      if (std::ranges::find(keyspaces_, table_[db].keyspace.load()) != keyspaces_.end()) continue;
+      any_is_gone = true;
+      keys += table_[db].keys_on_disk();
+    }
     table_.Adopt(keyspaces_);
-    const auto is_gone = [this](KeyspaceId id) { return std::ranges::find(keyspaces_, id) == keyspaces_.end(); };
-    if (std::ranges::any_of(before, is_gone)) store_.lazy_free().AddFlush(empty_below_);  // not after SWAPDB
+    if (any_is_gone) store_.lazy_free().AddFlush(empty_below_, keys);
   }
   for (const KeyCountDelta& count : counts_) {
     Add(committed_, count.keyspace, count.delta);

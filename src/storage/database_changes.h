@@ -51,7 +51,7 @@ class DatabaseChanges {
   // Replaces the databases' keyspaces by the staged ones (Staging::Begin).
   void AdoptStaged();
 
-  // Whether commands of the tick used a database, and one that WriteAheadLog::Syncs.
+  // Whether commands of the tick used a database, and one on disk that WriteAheadLog::Syncs.
   bool used_any() const { return used_any_; }
   bool used_synced() const { return used_synced_; }
 

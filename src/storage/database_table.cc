@@ -17,7 +17,17 @@ constexpr std::string_view kNoKeyspacesLeft =
     "ERR all numbers that this data directory has for keyspaces are used up; move the data to a new one with "
     "cairn-export and cairn-import";
 
+uint64_t KeysOnDisk(const std::vector<Database>& databases) {
+  uint64_t keys = 0;
+  for (const Database& database : databases) keys += database.keys_on_disk();
+  return keys;
+}
+
 }  // namespace
+
+uint64_t Database::keys_on_disk() const {
+  return ModeOfKeyspace(keyspace) == StorageMode::kMemory ? 0 : static_cast<uint64_t>(std::max<int64_t>(keys, 0));
+}
 
 DatabaseTable::DatabaseTable(int databases, const std::vector<StorageMode>& modes)
     : databases_(databases), modes_(databases), configured_(modes.size()), staged_(databases) {
@@ -93,6 +103,8 @@ bool DatabaseTable::has_keys() const {
   return std::any_of(databases_.begin(), databases_.end(), [](const Database& database) { return database.keys != 0; });
 }
 
+uint64_t DatabaseTable::keys_on_disk() const { return KeysOnDisk(databases_); }
+
 Result<KeyspaceId> DatabaseTable::NewKeyspace(int db) {
   KeyspaceId id = next_keyspace_;
   do {
@@ -155,13 +167,15 @@ void DatabaseTable::Stage(const std::vector<KeyspaceId>& keyspaces) {
   staging_.store(true, std::memory_order_release);
 }
 
-void DatabaseTable::EndStaging() {
+uint64_t DatabaseTable::EndStaging() {
+  const uint64_t keys = KeysOnDisk(staged_);
   const WriterLock lock(live_mutex_);
   std::erase_if(live_, [this](KeyspaceId keyspace) {
     return std::any_of(staged_.begin(), staged_.end(),
                        [keyspace](const Database& database) { return database.keyspace == keyspace; });
   });
   ForgetStaged();
+  return keys;
 }
 
 void DatabaseTable::ForgetStaged() {

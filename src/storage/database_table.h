@@ -25,6 +25,9 @@ namespace cairn {
 struct Database {
   std::atomic<KeyspaceId> keyspace{0};
   std::atomic<int64_t> keys{0};
+
+  // Its keys if it is on disk; else 0.
+  uint64_t keys_on_disk() const;
 };
 
 class DatabaseTable {
@@ -46,6 +49,8 @@ class DatabaseTable {
   // Whether the disk has databases beyond size().
   bool hides_any() const { return !hidden_.empty(); }
   bool has_keys() const;
+  // The keys of all databases on disk; without staged ones.
+  uint64_t keys_on_disk() const;
 
   // ---- storage modes
   // The mode of the database's next keyspaces. Its present one may differ (SWAPDB exchanges keyspaces).
@@ -77,8 +82,8 @@ class DatabaseTable {
   bool is_staging() const { return staging_.load(std::memory_order_acquire); }
   KeyspaceId staged(int db) const { return staged_[db].keyspace; }
   void Stage(const std::vector<KeyspaceId>& keyspaces);
-  // Drops staged keyspaces that were not adopted.
-  void EndStaging();
+  // Drops staged keyspaces that were not adopted. Returns the number of their keys on disk.
+  uint64_t EndStaging();
 
  private:
   void ForgetStaged();

@@ -42,11 +42,12 @@ void DiskRoom::SetReserve(uint64_t wanted) {
 // A delete frees nothing while it is in a memtable, so Watch flushes memtables.
 void DiskRoom::Watch() {
   const uint64_t pending = engine_.Property(rocksdb::DB::Properties::kEstimatePendingCompactionBytes);
-  engine_.disk_reserve().SetPending(pending, engine_.MemtableBytes());
+  const uint64_t unflushed = engine_.Property(rocksdb::DB::Properties::kCurSizeAllMemTables);
+  engine_.disk_reserve().SetPending(pending, unflushed);
   engine_.disk_reserve().Look();
   if (!recovery_.writable()) engine_.disk_reserve().LetGo();  // RocksDB needs room to recover
   if (engine_.disk_reserve().level() == DiskReserve::Level::kPlenty || !recovery_.writable()) return;
-  if (engine_.disk_reserve().free_bytes() < engine_.MemtableBytes()) return;
+  if (engine_.disk_reserve().free_bytes() < unflushed) return;
   // If tables wait for compaction, a flush only pays when it frees much log.
   const uint64_t latest = log_.LatestSequence();
   const uint64_t least = pending > 0 ? kManyRows : 1;

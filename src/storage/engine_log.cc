@@ -27,16 +27,16 @@ class EngineLog : public rocksdb::Logger {
     char text[kMostBytes];
     const int size = std::vsnprintf(text, sizeof text, format, arguments);
     if (size <= 0) return;
-    WarnOfDamage(format, text);
+    const LogDamage damage = DamageIn(format, text);
+    if (damage == LogDamage::kPiece) WarnOfDamage(text);
     const bool matters = level >= rocksdb::InfoLogLevel::WARN_LEVEL && level < rocksdb::InfoLogLevel::HEADER_LEVEL;
-    Log(matters ? LogSeverity::kWarning : LogSeverity::kDebug, "rocksdb: {}", text);
+    const bool warns = matters && damage != LogDamage::kTornEnd;
+    Log(warns ? LogSeverity::kWarning : LogSeverity::kDebug, "rocksdb: {}", text);
   }
 
  private:
-  // RocksDB replays a log up to a piece that it cannot read. It names the file in this message only. A torn record at
-  // the end is what a kill leaves.
-  void WarnOfDamage(const char* format, std::string_view text) {
-    if (std::strstr(format, "dropping %d bytes") == nullptr || text.find("truncated") != text.npos) return;
+  // RocksDB replays a log up to a piece that it cannot read.
+  void WarnOfDamage(std::string_view text) {
     if (has_warned_.exchange(true)) return;
     Log(LogSeverity::kWarning,
         "storage: a log is damaged in the middle, and commits behind the damage were not replayed: {}. After a power "
@@ -49,6 +49,13 @@ class EngineLog : public rocksdb::Logger {
 };
 
 }  // namespace
+
+// Source: db/log_reader.cc of RocksDB 7.8. A record of several blocks has the second text.
+LogDamage DamageIn(const char* format, std::string_view text) {
+  if (std::strstr(format, "dropping %d bytes") == nullptr) return LogDamage::kNone;
+  const bool is_torn = text.find("truncated") != text.npos || text.find("error reading trailing data") != text.npos;
+  return is_torn ? LogDamage::kTornEnd : LogDamage::kPiece;
+}
 
 std::shared_ptr<rocksdb::Logger> MakeEngineLog() { return std::make_shared<EngineLog>(); }
 

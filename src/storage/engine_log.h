@@ -11,9 +11,18 @@
 #include <rocksdb/env.h>
 
 #include <memory>
+#include <string_view>
 
 namespace cairn {
 
 std::shared_ptr<rocksdb::Logger> MakeEngineLog();
+
+// What a message to RocksDB's logger says about a log that is replayed. It names the file nowhere else.
+enum class LogDamage {
+  kNone,
+  kTornEnd,  // the log ends within a record, as after a kill in mid-write
+  kPiece,    // a piece cannot be read
+};
+LogDamage DamageIn(const char* format, std::string_view text);
 
 }  // namespace cairn

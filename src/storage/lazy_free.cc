@@ -24,6 +24,8 @@ constexpr uint64_t kRowsPerRun = 16384;
 constexpr uint64_t kRowsOfLook = 4;
 // After so many failed runs a collection is given up: its rows wait for a compaction that RocksDB chooses.
 constexpr int kMostFailures = 10;
+// Large collections per run that are suggested for a compaction.
+constexpr int kSuggestionsPerRun = 4;
 // Parts of the key cache per run, about ten milliseconds too.
 constexpr int kLocksPerRun = 100;
 
@@ -61,19 +63,36 @@ Status DropFiles(Store& store, const RowKey& lower, const RowKey& upper) {
 void LazyFree::AddCollection(CollectionId id) {
   const MutexLock lock(mutex_);
   collections_.push_back(id);
-  pending_.fetch_add(1, std::memory_order_relaxed);
+  added_.fetch_add(1);
 }
 
-void LazyFree::AddFlush(CollectionId empty_below) {
+void LazyFree::AddFlush(CollectionId empty_below, uint64_t keys) {
   const MutexLock lock(mutex_);
   flushed_ = true;
   flushes_.fetch_add(1, std::memory_order_relaxed);
+  flushed_keys_.fetch_add(keys, std::memory_order_relaxed);
   empty_below_ = std::max(empty_below_, empty_below);
+}
+
+void LazyFree::NoteDropped(uint64_t rows) {
+  uint64_t left = orphans_on_disk_.load();
+  while (!orphans_on_disk_.compare_exchange_weak(left, left - std::min(left, rows))) {
+  }
 }
 
 Status LazyFree::Run(Store& store) {
   const MutexLock work(work_mutex_);
-  if (is_held()) return Ok();  // deleting files ignores snapshots
+  Status dropped;
+  if (!is_held()) dropped = FreeKeyspaces(store);  // deleting files ignores snapshots
+  // While the store refuses writes, Recovery has logged why, and later runs retry.
+  if (!store.recovery().writable()) return Ok();
+  TRY(FreeCollections(store));
+  TRY(SuggestCompactions(store));
+  return dropped;
+}
+
+// Frees what dropped keyspaces have left.
+Status LazyFree::FreeKeyspaces(Store& store) {
   bool flushed;
   CollectionId empty_below;
   {
@@ -87,13 +106,9 @@ Status LazyFree::Run(Store& store) {
     files_empty_below_ = std::max(files_empty_below_.value_or(0), empty_below);
   }
   if (cache_pass_) EraseDeadRows(store);
-  Status dropped;
-  if (files_empty_below_) dropped = DropDeadFiles(store, *files_empty_below_);
-  if (dropped.ok()) files_empty_below_.reset();
-  // While the store refuses writes, Recovery has logged why, and later runs retry.
-  if (!store.recovery().writable()) return Ok();
-  TRY(FreeCollections(store));
-  return dropped;
+  if (files_empty_below_) TRY(DropDeadFiles(store, *files_empty_below_));
+  files_empty_below_.reset();
+  return Ok();
 }
 
 Status LazyFree::FreeCollections(Store& store) {
@@ -104,7 +119,7 @@ Status LazyFree::FreeCollections(Store& store) {
     if (!status.ok()) is_done = ++walk_->failures == kMostFailures;
     if (!is_done) break;
     walk_.reset();
-    pending_.fetch_sub(1, std::memory_order_relaxed);
+    done_.fetch_add(1);
   }
   return status;
 }
@@ -140,25 +155,50 @@ Status LazyFree::FreeRows(Store& store, uint64_t& rows_left, bool& is_done) {
   }
   TRY(FromRocksDb(rows->status()));
   is_done = !rows->Valid();
-  walk_->rows += rows_before - rows_left;
+  const uint64_t visited = rows_before - rows_left;
+  walk_->rows += visited;
+  orphans_.fetch_add(visited, std::memory_order_relaxed);
+  if (ModeOfCollection(walk_->id) != StorageMode::kMemory) orphans_on_disk_.fetch_add(visited);
   walk_->next = is_done ? std::string(upper.row()) : rows->key().ToString();
   rows.reset();  // RocksDB deletes no file that an open iterator has read
   if (!is_done) return Ok();
-  if (walk_->rows >= kRowsWorthCompacting) TRY(SuggestCompaction(store, walk_->id));
-  orphans_.fetch_add(walk_->rows, std::memory_order_relaxed);
+  if (walk_->rows >= kRowsWorthCompacting) large_.push_back(*walk_);
   if (walk_->rows > kRowsWorthCounting) store.counters().lazyfreed_objects.Add();
+  return Ok();
+}
+
+// During a hold a compaction would drop no row. The many collections that have waited for its end take several runs.
+Status LazyFree::SuggestCompactions(Store& store) {
+  for (int left = kSuggestionsPerRun; left > 0 && !large_.empty() && !is_held(); --left) {
+    Status suggested = SuggestCompaction(store, large_.front().id);
+    if (!suggested.ok() && ++large_.front().failures < kMostFailures) return suggested;
+    large_.pop_front();
+    flushed_large_ -= std::min<size_t>(flushed_large_, 1);
+  }
+  return Ok();
+}
+
+// Flushes the memtables for all collections in large_.
+Status LazyFree::FlushLarge(Store& store) {
+  rocksdb::FlushOptions flush;
+  flush.wait = false;
+  flush.allow_write_stall = true;
+  for (const StorageMode mode : {StorageMode::kSsd, StorageMode::kHdd, StorageMode::kMemory}) {
+    const auto has_mode = [mode](const Walk& large) { return ModeOfCollection(large.id) == mode; };
+    if (std::ranges::none_of(large_, has_mode)) continue;
+    const Engine& engine = store.engines().Of(mode);
+    TRY(FromRocksDb(
+        engine.db().Flush(flush, {engine.family(Space::kElements, mode), engine.family(Space::kScores, mode)})));
+  }
+  flushed_large_ = large_.size();
   return Ok();
 }
 
 Status LazyFree::SuggestCompaction(Store& store, CollectionId id) {
   // Memtables come first: the filter then drops dead rows before they are written.
-  rocksdb::FlushOptions flush;
-  flush.wait = false;
-  flush.allow_write_stall = true;
+  if (flushed_large_ == 0) TRY(FlushLarge(store));
   const StorageMode mode = ModeOfCollection(id);
   const Engine& engine = store.engines().Of(mode);
-  TRY(FromRocksDb(
-      engine.db().Flush(flush, {engine.family(Space::kElements, mode), engine.family(Space::kScores, mode)})));
   for (const Space space : {Space::kElements, Space::kScores}) {
     const RowKey from = MakeCollectionStart(space, id, 0);
     const RowKey to = MakeCollectionEnd(space, id, 0);
@@ -191,6 +231,7 @@ Status LazyFree::DropDeadFiles(Store& store, CollectionId empty_below) {
     }
     TRY(DropFiles(store, MakeKeyBound(KeyspaceIn(mode, 0), 0), MakeKeyBound(KeyspaceIn(mode, oldest), 0)));
   }
+  if (empty_below != 0) orphans_on_disk_ = 0;  // they were in these files
   return Ok();
 }
 

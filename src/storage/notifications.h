@@ -6,7 +6,6 @@
 // Thread: that of its transaction.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -34,12 +33,16 @@ struct Notification {
 
 class Notifications {
  public:
-  void Add(Notification notification) { all_.push_back(std::move(notification)); }
+  void Add(Notification notification) {
+    bytes_ += BytesOf(notification);
+    all_.push_back(std::move(notification));
+  }
   bool empty() const { return all_.empty(); }
   size_t size() const { return all_.size(); }
+  size_t bytes() const { return bytes_; }
   // Returns and removes all: after the commit, or when the transaction was dropped.
   std::vector<Notification> Take() {
-    before_command_ = 0;
+    before_command_ = bytes_ = 0;
     return std::exchange(all_, {});
   }
 
@@ -49,10 +52,17 @@ class Notifications {
   bool has_new() const { return all_.size() > before_command_; }
   void DropCommand() { RollbackTo(before_command_); }
   // Drops all but the first `size`.
-  void RollbackTo(size_t size) { all_.resize(std::min(all_.size(), size)); }
+  void RollbackTo(size_t size) {
+    for (; all_.size() > size; all_.pop_back()) bytes_ -= BytesOf(all_.back());
+  }
 
  private:
+  static size_t BytesOf(const Notification& notification) {
+    return sizeof notification + notification.channel.size() + notification.message.size();
+  }
+
   std::vector<Notification> all_;
+  size_t bytes_ = 0;
   size_t before_command_ = 0;
 };
 

@@ -23,6 +23,7 @@
 #include "encoding/varint.h"
 #include "storage/concatenated_rows.h"
 #include "storage/engine.h"
+#include "storage/engine_log.h"
 #include "storage/file_names.h"
 #include "storage/slice.h"
 #include "storage/synced_files.h"
@@ -38,16 +39,16 @@ constexpr std::string_view kManifestStart = "MANIFEST-";
 constexpr int kOpenTables = 128;
 constexpr size_t kReadaheadBytes = 256 * 1024;
 
-// Keeps RocksDB's messages about pieces of a log that it cannot read; RocksDB names the file only there.
+// Keeps RocksDB's messages about pieces of a log that it cannot read.
 class LogDamageCollector : public rocksdb::Logger {
  public:
   explicit LogDamageCollector(std::vector<std::string>* sentences) : sentences_(sentences) {}
   using rocksdb::Logger::Logv;
   void Logv(const char* format, va_list arguments) override {
-    if (sentences_ == nullptr || std::strstr(format, "dropping %d bytes") == nullptr) return;
+    if (sentences_ == nullptr) return;
     char text[1024];
     std::vsnprintf(text, sizeof text, format, arguments);
-    sentences_->emplace_back(text);
+    if (DamageIn(format, text) == LogDamage::kPiece) sentences_->emplace_back(text);
   }
 
  private:

@@ -93,8 +93,7 @@ RowNumbers Staging::FreeNumbers() const { return {store_.databases().next_keyspa
 
 void Staging::End() {
   if (!store_.databases().is_staging()) return;
-  store_.databases().EndStaging();
-  store_.lazy_free().AddFlush(0);
+  store_.lazy_free().AddFlush(0, store_.databases().EndStaging());
 }
 
 }  // namespace cairn

@@ -15,10 +15,12 @@
 
 namespace cairn {
 
-StoreSnapshot::StoreSnapshot(Store& store) : store_(store), memory_(store.engines().memory()) {
+// The engine in memory is looked up after the snapshot of the disk, which may have the first database in memory.
+StoreSnapshot::StoreSnapshot(Store& store) : store_(store) {
   store_.lazy_free().Hold();
   const WriterLock lock(store_.engines().commit_mutex());
   snapshot_ = store_.engine().db().GetSnapshot();
+  memory_ = store_.engines().memory();
   if (memory_ != nullptr) memory_snapshot_ = memory_->db().GetSnapshot();
 }
 

@@ -41,8 +41,8 @@ class WriteAheadLog {
 
   // Makes all commits so far survive a power loss. While commits are synced, a failed fsync ends the process.
   Status Sync() { return SyncUpTo(LatestSequence()); }
-  // Whether a commit that used the database is synced before it is visible (CommitBatch::must_sync). kNoDatabase: one
-  // that used none, or that carries notes, as those of a replica do.
+  // Whether a commit that used the database, if it is on disk, is synced before it is visible (CommitBatch::must_sync).
+  // kNoDatabase: one that used none, or that carries notes, as those of a replica do.
   static constexpr int kNoDatabase = -1;
   bool Syncs(int db) const { return syncs_[static_cast<size_t>(db + 1)].load(std::memory_order_relaxed); }
   // Whether commits on a database are.

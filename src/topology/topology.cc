@@ -132,6 +132,7 @@ bool Topology::UnassignSlot(int slot) {
   if (owners_[slot] == kNoHandle) return false;
   nodes_[owners_[slot]]->slots_.Remove(slot);
   owners_[slot] = kNoHandle;
+  unclaimed.Remove(slot);
   return true;
 }
 
@@ -139,6 +140,7 @@ void Topology::UnassignSlots(const NodeId& id) {
   Node& node = *nodes_[HandleOf(id)];
   for (const auto [first, last] : node.slots_.Ranges()) {
     std::fill(owners_.begin() + first, owners_.begin() + last + 1, kNoHandle);
+    for (int slot = first; slot <= last; ++slot) unclaimed.Remove(slot);
   }
   node.slots_ = SlotSet();
 }

@@ -117,6 +117,8 @@ class Topology {
   uint64_t current_epoch = 0;    // the largest epoch seen in the cluster
   uint64_t last_vote_epoch = 0;  // of the last election in which this node voted
   bool is_controlled = false;    // a controller sets the topology (CLUSTERX), not the cluster bus
+  // Slots that their present owner does not claim on the bus. A slot whose owner changes is removed.
+  SlotSet unclaimed;
 
  private:
   // The position of a node in nodes_, kept while it is in the topology.

@@ -81,16 +81,32 @@ Status AddSamples(Keyspace& keyspace, const EvictionPolicy& policy, Random& rand
   return status;
 }
 
-// Adds those keys that expire first.
+// Whether the key expires at this time. It is scanned for: a change of a key that was read without a lock would refuse
+// the commit.
+Result<bool> ExpiresAt(Keyspace& keyspace, std::string_view name, int64_t when_ms) {
+  bool expires = false;
+  const auto look = [&](std::string_view found, const Record& record) {
+    expires = expires || (found == name && record.header.expire_ms == when_ms);
+    return false;
+  };
+  TRY(keyspace.Scan(KeyPosition(name), look));
+  return expires;
+}
+
+// Adds those keys that expire first. The expiry row of a hash may be that of its fields, so up to `most` keys are read
+// for their own expiry.
 Status AddSoonest(Keyspace& keyspace, EvictionOrder order, size_t most, std::vector<Candidate>& found) {
   const ExpiryStart& start = keyspace.txn().store().expiry_start(ModeOfKeyspace(keyspace.id()));
   Cursor cursor = keyspace.txn().Scan(start.First(), MakeExpiryRow(INT64_MAX, {}, 0));
+  size_t read = 0;
   for (size_t visited = 0; cursor.Valid() && visited < most * kMostVisits; cursor.Next(), ++visited) {
     int64_t when_ms;
     std::string_view key_row;
     KeyRowParts parts;
     if (!ParseExpiryRow(cursor.row(), when_ms, key_row) || !ParseKeyRow(key_row, parts)) continue;
     if (parts.keyspace != keyspace.id()) continue;
+    const bool is_sure = cursor.value() == kExpiresOneRow;
+    if (!is_sure && (++read > most || !TRY(ExpiresAt(keyspace, parts.key, when_ms)))) continue;
     const double rank = RankOf(keyspace.txn(), keyspace.Name(parts.key), when_ms, order);
     found.push_back({.name = std::string(parts.key), .rank = rank, .entry = {}, .bytes = 0});
     if (found.size() >= most) break;

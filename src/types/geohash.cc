@@ -135,17 +135,17 @@ bool ReachesBeyondNeighbours(const Cell& cell, const Area& bounds) {
          AreaOf(cell.Moved(1, 0)).east < bounds.east || AreaOf(cell.Moved(-1, 0)).west > bounds.west;
 }
 
-struct Direction {
+struct CellOffset {
   int east;
   int north;
 };
 
 // The order in which cells are searched.
-constexpr std::array<Direction, 9> kDirections = {
+constexpr std::array<CellOffset, 9> kCellOffsets = {
     {{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}}};
 
 // Returns whether the shape stays within its own cell in this direction.
-bool IsNeedless(const Direction& way, const Area& area, const Area& bounds) {
+bool IsNeedless(const CellOffset& way, const Area& area, const Area& bounds) {
   return (way.north < 0 && area.south < bounds.south) || (way.north > 0 && area.north > bounds.north) ||
          (way.east < 0 && area.west < bounds.west) || (way.east > 0 && area.east > bounds.east);
 }
@@ -210,7 +210,7 @@ std::vector<GeoCell> CellsAround(const GeoShape& shape) {
   const Area area = AreaOf(own);
   std::vector<GeoCell> cells;
   std::optional<Cell> last;  // the previous cell, to skip a repetition
-  for (const Direction& way : kDirections) {
+  for (const CellOffset& way : kCellOffsets) {
     if (steps >= 2 && IsNeedless(way, area, bounds)) continue;
     const Cell cell = own.Moved(way.east, way.north);
     if (last == cell) continue;

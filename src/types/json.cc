@@ -51,8 +51,10 @@ Status Json::CheckMemory(uint64_t bytes) const {
 }
 
 JsonWork Json::work() const {
-  const bool is_fast = keys_.txn().command().lane() == Lane::kFast;
-  return {.most_visits = is_fast ? JsonWork::kFastLaneVisits : JsonWork::kMostVisits};
+  CommandState& command = keys_.txn().command();
+  return {.command = &command,
+          .most_visits = command.keeps_expired() ? UINT64_MAX : JsonWork::kMostVisits,
+          .most_bytes = MostMemory(keys_)};
 }
 
 Status Json::Write(const JsonValue& document) {

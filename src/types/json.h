@@ -4,8 +4,8 @@
 // Reads of the whole document need no parse.
 //
 // A parsed document may take many times the memory of its text: each value has 40 bytes, and `0,` is a value. So the
-// memory of one is limited (Limits::json_max_memory). Commands of a primary's stream have no limit: the primary has run
-// them.
+// memory of one is limited (Limits::json_max_memory), and so are the matches of paths and the work on them (JsonWork).
+// Commands of a primary's stream have no limit: the primary has run them.
 //
 // Thread: that of the transaction.
 #pragma once
@@ -45,7 +45,7 @@ class Json {
   Result<JsonPath> ParsePath(std::string_view text) const;
   // kJsonTooLarge if values of this size must not be in memory.
   Status CheckMemory(uint64_t bytes) const;
-  // The bounds for matching paths in it.
+  // The work of a command on it, with the bounds of its visits and of the memory of its matches.
   JsonWork work() const;
 
   // Stores a new document; keeps the expiry of an old one.

@@ -11,19 +11,27 @@ namespace {
 constexpr uint64_t kVisitsOfPattern = 5000;  // as long as its compilation takes, at most
 constexpr int64_t kMostPatternBytes = 256 << 10;
 
+// The matches of an operand that is a path. Comparisons do not keep them, so their memory counts during the match only.
+Result<std::vector<JsonMatch>> MatchesOf(const JsonOperand& operand, const JsonValue& root, const JsonValue& current,
+                                         JsonWork& work) {
+  const bool is_from_root = operand.kind == JsonOperand::Kind::kFromRoot;
+  const uint64_t bytes = work.bytes;
+  std::vector<JsonMatch> matches = TRY(operand.path.Match(is_from_root ? root : current, work));
+  work.bytes = bytes;
+  return matches;
+}
+
 // The value of an operand; null if its path does not match exactly one value.
 Result<const JsonValue*> ValueOf(const JsonOperand& operand, const JsonValue& root, const JsonValue& current,
                                  JsonWork& work) {
   if (operand.kind == JsonOperand::Kind::kConstant) return &operand.constant;
-  const bool is_from_root = operand.kind == JsonOperand::Kind::kFromRoot;
-  const std::vector<JsonMatch> matches = TRY(operand.path.Match(is_from_root ? root : current, work));
+  const std::vector<JsonMatch> matches = TRY(MatchesOf(operand, root, current, work));
   return matches.size() == 1 ? matches[0].value : nullptr;
 }
 
 Result<bool> Exists(const JsonOperand& operand, const JsonValue& root, const JsonValue& current, JsonWork& work) {
   if (operand.kind == JsonOperand::Kind::kConstant) return true;
-  const bool is_from_root = operand.kind == JsonOperand::Kind::kFromRoot;
-  return !TRY(operand.path.Match(is_from_root ? root : current, work)).empty();
+  return !TRY(MatchesOf(operand, root, current, work)).empty();
 }
 
 // Calls `holds` with two numbers or two texts; other kinds have no order.

@@ -41,7 +41,7 @@ struct JsonFilter {
   std::shared_ptr<const RE2> pattern;  // of kMatches with a constant
 };
 
-// Returns the error of work.Visit too.
+// Returns the errors of `work` too.
 Result<bool> FilterHolds(const JsonFilter& filter, const JsonValue& root, const JsonValue& current, JsonWork& work);
 
 }  // namespace cairn

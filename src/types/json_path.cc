@@ -24,6 +24,7 @@ class Matcher {
   Status Visit(size_t at, const JsonValue& value) {
     TRY(work_.Visit(1));
     if (at == path_.steps().size()) {
+      TRY(work_.AddMatch(location_));
       matches_.push_back({&value, location_});
       return Ok();
     }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "storage/command_state.h"
 #include "types/json_value.h"
 
 namespace cairn {
@@ -49,20 +50,33 @@ struct JsonMatch {
   JsonLocation location;
 };
 
-// The work of a command that matches paths.
+// The work of a command that matches paths and does something with each match.
 struct JsonWork {
-  // A path like $..[*]..[*]..[*] matches a value many times. This bounds the time and the memory of a match.
+  // A path like $..[*]..[*]..[*] matches a value many times. This bounds the time of a command.
   static constexpr uint64_t kMostVisits = 8'000'000;
-  static constexpr uint64_t kFastLaneVisits = 1 << 15;
+  static constexpr uint64_t kVisitsPerStep = 16;
+  // An edit of an array may move its elements, which takes less time than visits of them.
+  static constexpr uint64_t kMovesPerVisit = 16;
 
+  CommandState* command = nullptr;  // takes the steps; null: visits take none
   uint64_t most_visits = kMostVisits;
-  uint64_t visits = 0;  // of values; names and patterns are counted as values that take as long
+  uint64_t most_bytes = UINT64_MAX;
+  uint64_t visits = 0;  // of values; texts, names, patterns and moves are counted as values that take as long
+  uint64_t bytes = 0;   // of the matches in memory
 
-  // Returns kWouldWait beyond kFastLaneVisits on the fast lane, and an error beyond kMostVisits.
+  // Returns an error beyond most_visits; else takes steps from the work budget (CommandState::Spend).
   Status Visit(uint64_t values) {
+    const uint64_t steps = (visits + values) / kVisitsPerStep - visits / kVisitsPerStep;
     visits += values;
-    if (visits <= most_visits) return Ok();
-    return most_visits < kMostVisits ? Status::WouldWait() : Status::Reply("ERR the path matches too many values");
+    if (visits > most_visits) return Status::Reply("ERR the path matches too many values");
+    return command == nullptr ? Ok() : command->Spend(steps);
+  }
+  // Counts the memory of one more match; returns kJsonTooLarge beyond most_bytes.
+  Status AddMatch(const JsonLocation& location) {
+    constexpr uint64_t kBytesOfBlock = 32;
+    constexpr uint64_t kCopies = 2;  // a vector that grows has room for more; commands that edit copy the locations
+    bytes += kCopies * (sizeof(JsonMatch) + kBytesOfBlock + location.size() * sizeof(location[0]));
+    return bytes > most_bytes ? Status::Reply(kJsonTooLarge) : Ok();
   }
 };
 
@@ -83,7 +97,7 @@ class JsonPath {
   // The path without its last step. REQUIRES: !IsRoot()
   JsonPath Parent() const;
 
-  // Returns the matches in document order: a value before the values below it; or the error of work.Visit.
+  // Returns the matches in document order: a value before the values below it; or the error of `work`.
   Result<std::vector<JsonMatch>> Match(const JsonValue& root, JsonWork& work) const;
 
  private:

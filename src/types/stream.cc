@@ -16,6 +16,10 @@ namespace {
 constexpr int64_t kMostChunkBytes = 2048;
 constexpr size_t kBytesPerItem = 2;  // about the overhead of an item
 
+// A visit of an entry and of each of its fields takes as long as a walk over so many elements of a packed collection.
+constexpr uint64_t kElementsPerEntry = 64;
+constexpr uint64_t kElementsPerField = 32;
+
 Status BadRecord() { return Status::Corruption("stream record: cut short"); }
 
 }  // namespace
@@ -155,7 +159,11 @@ Status Stream::ForEach(StreamId from, StreamId to, bool reverse, const StreamVis
   from = std::max(from, state_.first_id);
   to = std::min(to, state_.last_id);
   if (state_.count == 0 || from > to) return Ok();
-  return reverse ? VisitReverse(from, to, visit) : VisitForward(from, to, visit);
+  const StreamVisitor counted = [&](const StreamEntry& entry) -> Result<bool> {
+    TRY(txn().command().SpendOnPacked(kElementsPerEntry + kElementsPerField * entry.fields.size()));
+    return visit(entry);
+  };
+  return reverse ? VisitReverse(from, to, counted) : VisitForward(from, to, counted);
 }
 
 Status Stream::VisitForward(StreamId from, StreamId to, const StreamVisitor& visit) const {

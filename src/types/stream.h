@@ -105,7 +105,7 @@ class Stream {
   // Adds the chunk behind the others. REQUIRES: exists(), the chunk has entries, base() > state().last_id.
   void AddChunk(StreamChunkBuilder& chunk);
 
-  // Visits entries with from <= id <= to, ascending, or descending if `reverse`.
+  // Visits entries with from <= id <= to, ascending, or descending if `reverse`. Each takes a part of the work budget.
   Status ForEach(StreamId from, StreamId to, bool reverse, const StreamVisitor& visit) const;
   Result<bool> Has(StreamId id) const;
   // The id of the last entry; 0-0 if the stream is empty.

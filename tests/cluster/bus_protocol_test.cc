@@ -33,6 +33,21 @@ std::unique_ptr<SimulatedCluster> MakeCluster(int replicas, uint64_t seed, uint6
   return cluster;
 }
 
+// Gives a slot to the node in its own view.
+void AssignToMyself(Topology& topology, int slot) {
+  topology.UnassignSlot(slot);
+  topology.AssignSlot(slot, topology.myself().id());
+}
+
+// As SETSLOT NODE at the end of an import: the node takes the slot with an epoch above all others.
+void TakeSlot(SimulatedCluster& cluster, int i, int slot) {
+  cluster.ChangeTopology(i, [&](Topology& topology) {
+    AssignToMyself(topology, slot);
+    topology.current_epoch = topology.MaxEpoch() + 1;
+    topology.Find(topology.myself().id())->config_epoch = topology.current_epoch;
+  });
+}
+
 bool HasFlag(SimulatedCluster& cluster, int seen_by, int node, NodeFlags::Flag flag) {
   return cluster.topology(seen_by).Find(cluster.id(node))->flags.Has(flag);
 }
@@ -250,14 +265,31 @@ TEST(BusProtocol, AFailoverIsForced) {
 // The new owner of a slot has the larger epoch; the old one must delete the slot's keys.
 TEST(BusProtocol, AClaimWithALargerEpochWins) {
   const auto cluster = MakeCluster(0, 50);
-  cluster->ChangeTopology(2, [&](Topology& topology) {
-    topology.UnassignSlot(7);
-    topology.AssignSlot(7, topology.myself().id());
-    topology.current_epoch = topology.MaxEpoch() + 1;
-    topology.Find(topology.myself().id())->config_epoch = topology.current_epoch;
-  });
+  TakeSlot(*cluster, 2, 7);
   EXPECT_TRUE(cluster->RunUntil(2000, [&] { return cluster->AllSee(7, 2); }));
   EXPECT_EQ(cluster->lost_slots(0), std::vector<int>{7});
+}
+
+// SETSLOT NODE runs at the old owner first, then at the new one. In between, no node claims the slot. A claim with an
+// old epoch must not win later because of that: the new owner would delete the slot's keys.
+TEST(BusProtocol, AnOldClaimDoesNotTakeASlotThatWasGivenAway) {
+  const auto cluster = MakeCluster(0, 51);
+  const int slot = 5461;
+  cluster->ChangeTopology(1, [&](Topology& topology) {
+    topology.UnassignSlot(slot);
+    topology.AssignSlot(slot, cluster->id(0));
+  });
+  cluster->Run(2 * kTimeout);
+  EXPECT_TRUE(cluster->topology(0).unclaimed.Has(slot));
+  EXPECT_TRUE(cluster->topology(1).unclaimed.Has(slot));
+  TakeSlot(*cluster, 0, slot);
+  ASSERT_TRUE(cluster->RunUntil(2000, [&] { return cluster->AllSee(slot, 0); }));
+  cluster->Run(2 * kTimeout);
+  for (int i = 0; i < cluster->size(); ++i) EXPECT_FALSE(cluster->topology(i).unclaimed.Has(slot)) << i;
+
+  cluster->ChangeTopology(2, [&](Topology& topology) { AssignToMyself(topology, slot); });
+  EXPECT_TRUE(cluster->RunUntil(kMinute, [&] { return cluster->AllSee(slot, 0); }));
+  EXPECT_TRUE(cluster->lost_slots(0).empty());
 }
 
 // Some of the others still know a forgotten node, and their gossip must not bring it back.

@@ -5,6 +5,7 @@
 #include <rocksdb/listener.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <future>
 #include <string>
@@ -176,6 +177,33 @@ TEST_F(UnservedSlotsTest, ADeletionChangesTheVersionsOfTheStripes) {
   EXPECT_FALSE(Stripes::IsCommitting(after));
   PutKey("key");  // the stripe is not locked any more
   EXPECT_EQ(Count(), 1);
+}
+
+// A change of the routes locks drop_mutex on the thread of the bus. If that waited for a slow command, the bus would
+// not answer PINGs, and other nodes would mark this one as failed.
+TEST_F(UnservedSlotsTest, ADeletionThatWaitsForAKeyLetsTheRoutesChange) {
+  SlotSet slots;
+  slots.Add(KeySlot("key"));
+  for (const uint32_t stripe : {uint32_t{0}, StripeOf("key")}) {
+    std::atomic<bool> has_begun = false;
+    UnservedSlots unserved(store(), notifier_,
+                           {.is_served = [](int) { return false; },
+                            .is_master = [&] { return has_begun = true; },
+                            .settle = [] { return Ok(); }});
+    PutKey("key");
+    ASSERT_TRUE(unserved.Hide("move", slots, false).ok());
+    Begin();
+    ASSERT_TRUE(txn().Lock({&stripe, 1}).ok());  // as a slow command does
+    auto deletion = std::async(std::launch::async, [&] { return *unserved.DropNow(slots); });
+    while (!has_begun) std::this_thread::yield();
+    while (stripe != 0 && Count() > 0) std::this_thread::yield();  // then it waits to erase the cached row
+    auto change = std::async(std::launch::async, [&] { const MutexLock lock(unserved.drop_mutex()); });
+    EXPECT_EQ(change.wait_for(std::chrono::seconds(5)), std::future_status::ready) << "stripe " << stripe;
+    txn().AbandonCommand();
+    txn().Discard();
+    EXPECT_TRUE(deletion.get());
+    EXPECT_EQ(Count(), 0);
+  }
 }
 
 }  // namespace

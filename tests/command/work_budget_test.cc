@@ -42,6 +42,13 @@ class WorkBudget : public DispatcherFixture {
     return words;
   }
 
+  // The text of an array of `count` zeros, or of as many equal indexes.
+  static std::string Zeros(size_t count) {
+    std::string text = "[0";
+    for (size_t i = 1; i < count; ++i) text += ",0";
+    return text + "]";
+  }
+
   std::string Execute(const Words& words, Lane lane, ReplyRoom* room = nullptr) {
     std::string out;
     const Outcome outcome = Dispatch(session_, words, lane, out, false, room);
@@ -243,6 +250,30 @@ TEST_F(WorkBudget, ManyItemsOfSmallFiltersMove) {
   EXPECT_EQ(":0\r\n", Moves(Repeat("PFADD counter", "element0", 10'000)));
 }
 
+// A key may be named many times, so one HyperLogLog is enough.
+TEST_F(WorkBudget, MergesOfManyHyperLogLogsMove) {
+  limits_.hll_sparse_max_bytes = 0;
+  EXPECT_EQ(":1\r\n", Slow("PFADD dense element"));
+  EXPECT_EQ(":12304\r\n", Fast("STRLEN dense"));
+  EXPECT_EQ(":1\r\n", Execute(Repeat("PFCOUNT", "dense", 50), Lane::kFast));
+  EXPECT_EQ(":1\r\n", Moves(Repeat("PFCOUNT", "dense", 100)));
+  EXPECT_EQ("+OK\r\n", Moves(Repeat("PFMERGE target", "dense", 100)));
+}
+
+// A chunk of a stream is one row, but has a hundred entries.
+TEST_F(WorkBudget, ReadsOfManyStreamEntriesMove) {
+  for (int i = 1; i <= 1000; ++i) {
+    const std::string id = std::to_string(i) + "-0";
+    EXPECT_EQ("$" + std::to_string(id.size()) + "\r\n" + id + "\r\n", Slow("XADD s " + id + " f v"));
+  }
+  for (const char* line : {"XRANGE s - +", "XREVRANGE s + -"}) {
+    EXPECT_TRUE(Fast(line).starts_with("*1000\r\n")) << line;
+    EXPECT_TRUE(MovesInExec(line, 6).starts_with("*6\r\n*1000\r\n")) << line;
+  }
+  EXPECT_TRUE(MovesInExec("XREAD STREAMS s 0", 6).starts_with("*6\r\n*1\r\n"));
+  EXPECT_TRUE(MovesInExec("XRANGE s - + COUNT 500", 12).starts_with("*12\r\n*500\r\n"));
+}
+
 TEST_F(WorkBudget, ParsesOfLargeDocumentsMove) {
   const std::string text = '"' + std::string(300'000, 'x') + '"';
   EXPECT_EQ("+OK\r\n", Fast("JSON.SET k $ []"));
@@ -255,12 +286,56 @@ TEST_F(WorkBudget, ParsesOfLargeDocumentsMove) {
   EXPECT_EQ("$-1\r\n", Moves({"JSON.TYPE", "nokey", path}));
 }
 
+// A path may match one large value many times, and a short command must not do the product of both on the fast lane.
+TEST_F(WorkBudget, WorkOnManyMatchesOfALargeValueMoves) {
+  const std::string zeros = Zeros(5000);
+  std::string members = R"({"m0":0)";
+  for (int i = 1; i < 1000; ++i) members += ",\"m" + std::to_string(i) + "\":0";
+  members += "}";
+  EXPECT_EQ("+OK\r\n", Slow("JSON.SET k $ [" + zeros + "]"));
+  EXPECT_EQ("+OK\r\n", Slow("JSON.SET object $ [" + members + "]"));
+  EXPECT_EQ("*1\r\n:-1\r\n", Fast("JSON.ARRINDEX k $[0] 1"));
+  EXPECT_EQ("*1\r\n:5000\r\n", Fast("JSON.ARRLEN k $[0]"));
+  EXPECT_EQ("*1\r\n:10001\r\n", Fast("JSON.DEBUG MEMORY k $[0]"));
+
+  const std::string path = "$" + Zeros(300);
+  EXPECT_TRUE(Moves({"JSON.ARRINDEX", "k", path, "1"}).starts_with("*300\r\n:-1\r\n"));
+  EXPECT_TRUE(Moves({"JSON.DEBUG", "MEMORY", "k", path}).starts_with("*300\r\n:10001\r\n"));
+  EXPECT_TRUE(Moves({"JSON.RESP", "k", path}).starts_with("*300\r\n*5001\r\n+[\r\n:0\r\n"));
+  EXPECT_TRUE(Moves({"JSON.GET", "k", path}).starts_with("$3000601\r\n[[0,0,"));
+  EXPECT_TRUE(Moves({"JSON.MGET", "k", path}).starts_with("*1\r\n$3000601\r\n[[0,0,"));
+  EXPECT_TRUE(Moves({"JSON.OBJKEYS", "object", path}).starts_with("*300\r\n*1000\r\n$2\r\nm0\r\n"));
+  EXPECT_TRUE(Moves({"JSON.ARRINSERT", "k", path, "0", "1"}).starts_with("*300\r\n:5001\r\n:5002\r\n"));
+  EXPECT_TRUE(Moves({"JSON.ARRPOP", "k", path, "0"}).starts_with("*300\r\n$1\r\n1\r\n"));
+  EXPECT_TRUE(Moves({"JSON.ARRTRIM", "k", path, "1", "-1"}).starts_with("*300\r\n:4999\r\n:4998\r\n"));
+}
+
+// Nothing else ends such a command on the slow lane.
+TEST_F(WorkBudget, WorkOnMatchesIsLimited) {
+  constexpr std::string_view kRefused = "-ERR the path matches too many values\r\n";
+  EXPECT_EQ("+OK\r\n", Slow("JSON.SET k $ [" + Zeros(20'000) + "]"));
+  const std::string path = "$" + Zeros(10'000);
+  EXPECT_EQ(kRefused, Execute({"JSON.ARRINDEX", "k", path, "1"}, Lane::kSlow));
+  SmallRoom room(200'000);
+  EXPECT_EQ("-ERR stopped\r\n", Execute({"JSON.RESP", "k", path}, Lane::kSlow, &room));
+}
+
+// Each deletion alone would move all elements behind it.
+TEST_F(WorkBudget, DeletesManyMatchesInOnePass) {
+  constexpr int kElements = 200'000;
+  std::string numbers = "[0";
+  for (int i = 1; i < kElements; ++i) numbers += "," + std::to_string(i);
+  EXPECT_EQ("+OK\r\n", Slow("JSON.SET k $ " + numbers + "]"));
+  EXPECT_EQ(":100000\r\n", Slow("JSON.DEL k $[0:200000:2]"));
+  EXPECT_EQ("+OK\r\n", Slow("JSON.MERGE k $[0:100000:2] null"));
+  EXPECT_EQ("*1\r\n:50000\r\n", Slow("JSON.ARRLEN k $"));
+  EXPECT_EQ("$8\r\n[3,7,11]\r\n", Slow("JSON.GET k $[0:3]"));
+}
+
 // The values of a short text may take more memory than the server has.
 TEST_F(WorkBudget, ParsedDocumentsTakeALimitedMemory) {
   constexpr std::string_view kRefused = "-ERR the JSON values take too much memory\r\n";
-  std::string zeros = "[0";
-  for (int i = 1; i < 10'000; ++i) zeros += ",0";
-  zeros += "]";
+  const std::string zeros = Zeros(10'000);
   EXPECT_EQ("+OK\r\n", Execute({"JSON.SET", "old", "$", zeros}, Lane::kSlow));
   const std::string dump = Slow("DUMP old");
   const size_t begin = dump.find('\n') + 1;
@@ -282,11 +357,18 @@ TEST_F(WorkBudget, ParsedDocumentsTakeALimitedMemory) {
   EXPECT_EQ(kRefused, Execute({"JSON.ARRAPPEND", "k", "$", part}, Lane::kSlow));
   EXPECT_EQ("*1\r\n:1\r\n", Slow("JSON.ARRLEN k $"));
 
+  // The matches of a path take memory too.
+  const std::string path = "$" + Zeros(1000);
+  EXPECT_EQ("+OK\r\n", Slow("JSON.SET one $ [1]"));
+  EXPECT_EQ(kRefused, Execute({"JSON.TYPE", "one", path}, Lane::kSlow));
+  EXPECT_EQ(kRefused, Execute({"JSON.NUMINCRBY", "one", path, "1"}, Lane::kSlow));
+
   // A replica does as its primary did.
   txn().command().KeepExpired(true);
   EXPECT_EQ("+OK\r\n", Execute({"JSON.SET", "k", "$", zeros}, Lane::kSlow));
   EXPECT_EQ("+OK\r\n", Execute({"RESTORE", "k", "0", payload, "REPLACE"}, Lane::kSlow));
   EXPECT_EQ("*1\r\n:10000\r\n", Slow("JSON.ARRLEN k $"));
+  EXPECT_TRUE(Execute({"JSON.NUMINCRBY", "one", path, "1"}, Lane::kSlow).ends_with(",1001]\r\n"));
 }
 
 // More draws than one batch, in the order in which they were drawn.

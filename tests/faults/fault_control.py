@@ -26,7 +26,7 @@ from waiting import wait_until
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "fault_library.c"
 LIBRARY = REPOSITORY / "build" / "faults" / "libfaults.so"
-KINDS = ("write", "sync", "sync_range", "allocate", "open", "rename", "truncate", "map", "link")
+KINDS = ("write", "sync", "sync_range", "allocate", "open", "rename", "truncate", "map", "link", "read")
 PASS, FAIL, SHORT, TORN, DELAY = range(5)
 PATTERN_SIZE = 256
 

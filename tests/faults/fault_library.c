@@ -43,6 +43,7 @@ enum Kind {
   kTruncate,  /* ftruncate, truncate */
   kMap,       /* mmap of a file */
   kLink,      /* link; the old name counts */
+  kRead,      /* read */
   kKinds
 };
 
@@ -269,6 +270,10 @@ ssize_t pwritev64(int fd, const struct iovec* parts, int count, off64_t offset) 
 
 ssize_t pwritev(int fd, const struct iovec* parts, int count, off_t offset) {
   return pwritev64v2(fd, parts, count, offset, 0);
+}
+
+ssize_t read(int fd, void* data, size_t size) {
+  return IsRefused(OnFd(kRead, fd)) ? -1 : syscall(SYS_read, fd, data, size);
 }
 
 int fsync(int fd) { return IsRefused(OnFd(kSync, fd)) ? -1 : (int)syscall(SYS_fsync, fd); }

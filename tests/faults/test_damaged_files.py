@@ -130,6 +130,20 @@ def test_a_log_that_ends_within_a_record_needs_no_warning(data):
         assert "damaged in the middle" not in server.log_tail()
 
 
+def test_a_large_record_that_a_kill_has_torn_is_no_damage(tmp_path):
+    """It has several pieces in the log, and RocksDB reports the last one with another text than that of a small one."""
+    with Server(data_dir=tmp_path, appendfsync="no") as server:
+        server.client().mset({f"key:{i}": os.urandom(10000) for i in range(20)})
+        server.kill9()
+    log = largest(tmp_path, "*.log")
+    os.truncate(log, log.stat().st_size - 50000)
+    done = subprocess.run([tool_path("cairn-check"), tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    with Server(data_dir=tmp_path) as server:
+        assert server.client().dbsize() == 0
+        assert "orruption" not in server.log_tail()
+
+
 @pytest.mark.parametrize("damage", [
     lambda data: [path.unlink() for path in data.glob("OPTIONS*")],
     lambda data: [path.write_text("[x\n") for path in data.glob("OPTIONS*")],

@@ -84,6 +84,7 @@ def test_every_kind_of_call_can_fail(faults, child):
         "truncate": ["os.ftruncate({fd}, 10)", "os.truncate('f', 10)"],
         "map": ["mmap.mmap({fd}, 10)"],
         "link": ["os.link('f', 'g')"],
+        "read": ["os.read({fd}, 1)"],
     }
     fd = child.ask(OPEN.format("f"))
     child.ask(f"os.ftruncate({fd}, 10)")

@@ -115,6 +115,27 @@ def test_a_refused_write_does_not_reach_a_replica_that_reads_the_log_later(fault
         assert sorted(replica.client().keys()) == [b"after", b"before", b"later"]
 
 
+def test_a_promotion_whose_second_commit_fails_keeps_the_history(faults):
+    """With the new id of the stream, which its primary does not know, the replica would need a full transfer."""
+    with Server(repl_ping_replica_period=3600, repl_diskless_sync_delay=0) as primary, \
+            Server(command=faults.command()) as replica:
+        ours, theirs = replica.client(), primary.client()
+        ours.execute_command("REPLICAOF", primary.host, primary.port)
+        wait_for_link(replica)
+        theirs.set("before", "v")
+        wait_for_offset(primary, replica)
+        faults.arm("write", errno.EIO, path="*.log", first=2)
+        with pytest.raises(redis.ResponseError):
+            ours.execute_command("REPLICAOF", "NO", "ONE")
+        assert faults.fired == 1
+        wait_until(lambda: "recovered from an error" in replica.log_tail(), "the recovery", replica)
+        theirs.set("after", "v")
+        wait_until(lambda: ours.get("after") == b"v", "the stream", replica)
+        assert theirs.info("stats")["sync_full"] == 1
+        assert ours.execute_command("REPLICAOF", "NO", "ONE") == b"OK"
+        assert ours.set("own", "v")
+
+
 def test_a_log_that_fails_just_after_a_flush_ends_the_server_with_a_reason(faults):
     """RocksDB begins a new log only with a flush, and has nothing to flush."""
     with Server(command=faults.command()) as server:

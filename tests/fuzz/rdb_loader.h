@@ -74,7 +74,7 @@ class RdbLoader {
   Status RestoreFunctions(const std::vector<std::string>& codes) {
     txn_.BeginCommand(Lane::kSlow, WallMs(), false);
     Status status = LockLibraries(txn_);
-    if (status.ok()) status = RestoreLibraries(scripting_, txn_, codes, RestorePolicy::kFlush);
+    if (status.ok()) status = RestoreLibraries(scripting_, txn_, codes, RestorePolicy::kFlush, true);
     if (!status.ok()) {
       txn_.AbandonCommand();
       txn_.Discard();

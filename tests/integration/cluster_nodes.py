@@ -71,16 +71,16 @@ def await_ok(servers):
     wait_until(agree, "the cluster to be ok", timeout_s=60)
 
 
-def give_slots_away(server, first, last):
+def give_slots_away(server, first, last, port=1):
     """Kills a node that has all slots and starts it with a nodes.conf in which another node, which does not run, owns
-    these slots. Returns the id of that node."""
+    these slots; `port` is that node's port for clients. Returns the id of that node."""
     other = "b" * 40
     server.kill9()
     path = server.data_dir / "nodes.conf"
     text = path.read_text()
     assert " connected 0-16383\n" in text, text
     rest = text.replace(" 0-16383\n", f" 0-{first - 1} {last + 1}-16383\n")
-    path.write_text(f"{other} 127.0.0.1:1@10001 master - 0 0 9 connected {first}-{last}\n{rest}")
+    path.write_text(f"{other} 127.0.0.1:{port}@10001 master - 0 0 9 connected {first}-{last}\n{rest}")
     server.start()
     return other
 

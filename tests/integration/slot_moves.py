@@ -2,9 +2,12 @@
 """Moves of slots between nodes of a cluster (CLUSTER MIGRATESLOTS), and keys of all types that move with them."""
 
 import random
+import re
 
 import load
-from cluster_nodes import call, node_id
+from cluster_nodes import call, give_slots_away, node_id, start_node
+from harness import REPOSITORY
+from raw_client import RawClient
 from waiting import wait_until
 
 FINAL_STATES = ("success", "failed", "cancelled")
@@ -39,6 +42,30 @@ def await_end(server, name, wanted="success"):
 def move(source, target, first, last):
     """Moves slots; the row of the migration."""
     return await_end(source, begin(source, target, first, last))
+
+
+def start_target(stack, first, last, **directives):
+    """A node that may import these slots, and the id of their owner, which does not run."""
+    target = start_node(stack, io_threads=1, **directives)
+    call(target, "CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+    return target, give_slots_away(target, first, last)
+
+
+def establish(client, source, name, slot):
+    """Sends what the source of a migration sends first."""
+    text = (REPOSITORY / "src" / "storage" / "format.h").read_text()
+    version = re.search(r"kFormatVersion = (\d+);", text)[1]
+    client.send("CLUSTER", "SYNCSLOTS", "ESTABLISH", "SOURCE", source, "NAME", name, "FORMAT", version, "SLOTSRANGE",
+                slot, slot)
+
+
+def begin_import(stack, target, source, slot, key):
+    """The connection of a source that has begun to move the slot, and has sent the key."""
+    client = stack.enter_context(RawClient(target.port))
+    establish(client, source, "a" * 40, slot)
+    assert client.read() == (b"+", b"OK")
+    assert client("SET", key, "x") == (b"+", b"OK")
+    return client
 
 
 def fill(client, tag, seed=1, keys=60, large=(3000,)):

@@ -330,6 +330,17 @@ def test_pause_blocks_all_commands_that_may_write(server):
     assert b"blocked_clients:0\r" in admin("info", "clients")[1]
 
 
+def test_a_transaction_that_begins_a_pause_runs_once(server):
+    """Its script locks its first key during the pause. A script that is held back would begin the pause again."""
+    admin, client = RawClient(server.port), RawClient(server.port)
+    client("multi")
+    client("client", "pause", "60000", "write")
+    client("eval", "return redis.call('incr', 'paused')", "0")
+    assert client("exec") == (b"*", [(b"+", b"OK"), (b":", b"1")])
+    assert admin("client", "unpause") == (b"+", b"OK")
+    assert admin("del", "paused") == (b":", b"1")
+
+
 def test_a_client_that_leaves_during_a_pause_is_closed(server):
     """Its write is dropped, as in Redis. Otherwise clients that retry would use up maxclients."""
     admin, gone, half_closed = (RawClient(server.port) for _ in range(3))

@@ -11,6 +11,7 @@ import redis
 from cluster_nodes import (TIMEOUT_MS, address, await_ok, call, cluster, flags_of, give_slots_away, info, logs,
                            make_cluster, node_id, nodes_of, redis_cli, start_node)
 from harness import Server
+from raw_client import RawClient
 from redis.cluster import ClusterNode, RedisCluster
 from waiting import assert_stays, wait_until
 
@@ -293,6 +294,33 @@ def test_messages_reach_subscribers_of_other_nodes():
                     assert message["channel"] != b"news"
                     events += 1
                 assert events <= server.client().dbsize()
+
+
+@pytest.mark.slow
+def test_a_client_cannot_publish_faster_than_the_bus_sends():
+    """Messages that wait for the bus take memory, and the bus answers no PING until it has sent them."""
+    count, most_waiting = 40000, 10000
+    with cluster("cairn", "cairn", "cairn") as servers:
+        with socket.create_connection((servers[0].host, servers[0].port)) as client:
+            client.sendall(b"PUBLISH news 0123456789\r\n" * count)
+            with client.makefile("rb") as stream:
+                assert stream.read(4 * count) == b":0\r\n" * count
+        # Twice, because each message goes to two nodes.
+        assert int(info(servers[0])["cluster_stats_messages_publish_sent"]) > 2 * (count - most_waiting)
+        for server in servers[1:]:
+            wait_until(lambda server=server: info(server).get("cluster_stats_messages_publish_received") == str(count),
+                       "all messages", server)
+
+
+@pytest.mark.slow
+def test_gossip_does_not_add_a_node_again_while_forget_waits():
+    """FORGET waits for commands that hold keys. Meanwhile another node gossips about the forgotten one."""
+    with cluster("cairn", "cairn", "cairn") as servers, RawClient(servers[0].port) as holder:
+        gone = node_id(servers[2])
+        holder.send_together(("multi",), ("set", "bar", 1), ("debug", "sleep", 3), ("exec",))
+        wait_until(lambda: "cmd=exec" in call(servers[0], "CLIENT", "LIST"), "the slow command")
+        assert call(servers[0], "CLUSTER", "FORGET", gone) == "OK"
+        assert gone not in nodes_of(servers[0])
 
 
 def test_a_replica_that_never_had_the_data_is_not_elected():

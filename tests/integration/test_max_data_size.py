@@ -14,6 +14,8 @@ from waiting import wait_until
 
 LIMIT_MB = 24
 VALUE_BYTES = 4000
+FIELDS = 200
+FIELD_BYTES = 100
 MEMTABLES = {"memory_budget": "64mb"}
 
 
@@ -27,6 +29,20 @@ def fill(client, first, end, **options):
             replies = pipe.execute(raise_on_error=False)
             refused += sum(isinstance(reply, redis.ResponseError) for reply in replies)
     return refused
+
+
+def fill_hashes(client, first, end):
+    """Writes hashes of 200 fields in rows of their own, which do not compress."""
+    pipe = client.pipeline(transaction=False)
+    for i in range(first, end):
+        pipe.hset(f"h:{i}", mapping={f"field{n}": os.urandom(FIELD_BYTES) for n in range(FIELDS)})
+        if i % 20 == 19:
+            pipe.execute(raise_on_error=False)
+
+
+def hash_bytes(client):
+    """What the values of the hashes take at least."""
+    return client.dbsize() * FIELDS * FIELD_BYTES
 
 
 def is_refused(client):
@@ -76,6 +92,70 @@ def test_a_limit_smaller_than_the_memtables_keeps_a_cache(limit_mb):
         assert client.info("stats")["evicted_keys"] > 6000
         assert client.dbsize() > 200
         assert not is_refused(client)
+
+
+@pytest.mark.slow
+def test_evicted_collections_make_room():
+    """Their rows counted as alive until a compaction: all keys were evicted, and then each write was refused."""
+    limit = 48 << 20
+    with Server(max_data_size=limit, maxmemory_policy="allkeys-lru", **MEMTABLES) as server:
+        client = server.client()
+        shares = []
+        for first in range(0, 7000, 500):
+            fill_hashes(client, first, first + 500)
+            if client.info("stats")["evicted_keys"] > 0:
+                shares.append(hash_bytes(client) / limit)
+        assert len(shares) > 3
+        assert min(shares) > 0.4, shares
+        assert client.info("commandstats")["cmdstat_hset"]["rejected_calls"] == 0
+        wait_until(lambda: data_size(client) <= limit, "the size")
+        assert hash_bytes(client) > 0.4 * limit
+        assert not is_refused(client)
+        wait_until(lambda: data_bytes(server) < 1.5 * limit, "a compaction of the evicted rows")
+
+
+@pytest.mark.slow
+def test_deleted_collections_make_room_under_noeviction():
+    """Their rows counted as alive, so writes were refused for hours although there was no key."""
+    with Server(max_data_size=f"{LIMIT_MB}mb", **MEMTABLES) as server:
+        client = server.client()
+        fill_hashes(client, 0, 2000)
+        wait_until(lambda: is_refused(client), "OOM")
+        assert client.delete(*client.keys("h:*")) > 100
+        wait_until(lambda: not is_refused(client), "room", timeout_s=10)
+        fill_hashes(client, 2000, 2400)
+        assert client.exists(*(f"h:{i}" for i in range(2000, 2400))) == 400
+        wait_until(lambda: data_bytes(server) < LIMIT_MB * 3 << 18, "a compaction of the deleted rows")
+
+
+@pytest.mark.slow
+def test_a_full_cache_keeps_its_keys_after_a_restart():
+    """RocksDB does not tell the rows of tables that it has opened. So no eviction seemed to free anything, and all keys
+    were evicted."""
+    limit = 64 << 20
+    with Server(max_data_size=limit, maxmemory_policy="allkeys-lru", **MEMTABLES) as server:
+        client = server.client()
+        fill(client, 0, 20000)
+        wait_until(lambda: data_size(client) <= limit, "the size")
+        before = client.dbsize()
+        server.restart("terminate")
+        client = server.client()
+        assert fill(client, 20000, 21000) == 0
+        wait_until(lambda: data_size(client) <= limit, "the size")
+        assert client.dbsize() > before * 0.6
+
+
+@pytest.mark.parametrize("policy", ["noeviction", "allkeys-lru"])
+def test_data_in_memory_does_not_count(policy):
+    """Its memtables did. Then writes of the databases on disk were refused, or waited for ever."""
+    limit = 20 << 20
+    with Server(max_data_size=limit, maxmemory_policy=policy, memory_budget="1gb",
+                database=["1 storage-mode memory"]) as server:
+        assert fill(server.client(db=1), 0, 7500) == 0
+        client = server.client()
+        assert data_size(client) < limit / 2
+        assert not is_refused(client)
+        assert client.info("stats")["evicted_keys"] == 0
 
 
 def test_maxmemory_is_another_name():

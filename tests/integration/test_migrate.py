@@ -8,6 +8,9 @@ import pytest
 import redis
 
 from harness import Server, free_port
+from pairs import send_and_see
+from raw_client import RawClient
+from waiting import assert_stays, wait_until
 
 FILL = """
 set string text
@@ -206,3 +209,83 @@ def test_a_migrate_in_a_transaction(ends):
     pipe.exists("key")
     assert pipe.execute() == [True, b"OK", 0]
     assert theirs.get("key") == b"changed"
+
+
+class KeyHolder:
+    """A MIGRATE to a target that does not reply: it holds the lock of its key, which it leaves as it is."""
+
+    def __init__(self, server, key):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.client = RawClient(server.port)
+        self.client.send("migrate", "127.0.0.1", self.listener.getsockname()[1], key, 0, 60000)
+        self.target, _ = self.listener.accept()
+
+    def release(self):
+        """Ends the MIGRATE with an error of the target."""
+        self.target.sendall(b"-ERR\r\n-ERR\r\n")
+        assert self.client.read()[1].startswith(b"ERR Target instance replied with error")
+        for each in (self.target, self.client, self.listener):
+            each.close()
+
+
+@pytest.mark.parametrize("how", ["migrate", "exec", "eval"])
+def test_a_migrate_that_meets_a_pause_of_writes_runs_after_it(module_target, how):
+    """It had passed the check for pauses and waited for its key. If it ran before the dispatcher holds it back, both
+    servers would have the key, and it would fail after the pause."""
+    theirs = module_target.client()
+    theirs.flushall()
+    move = ("migrate", "127.0.0.1", module_target.port, "key", 0, 5000)
+    with Server() as source, RawClient(source.port) as mover:
+        ours = source.client()
+        ours.set("key", "value")
+        holder = KeyHolder(source, "key")
+        number = mover("client", "id")[1].decode()
+        if how == "exec":
+            mover("multi")
+            mover(*move)
+        script = ("eval", "return redis.call(unpack(ARGV))", 1, "key", *move)
+        mover.send(*{"migrate": move, "exec": ("exec",), "eval": script}[how])
+        wait_until(lambda: ours.client_list(client_id=[number])[0]["cmd"] == how, how)
+        ours.execute_command("CLIENT", "PAUSE", 60000, "WRITE")
+        holder.release()
+        assert_stays(lambda: not theirs.exists("key"), 0.2, "the pause")
+        ours.execute_command("CLIENT", "UNPAUSE")
+        moved = (b"+", b"OK")
+        assert mover.read() == ((b"*", [moved]) if how == "exec" else moved)
+        assert not ours.exists("key")
+        assert theirs.get("key") == b"value"
+
+
+def test_a_transaction_that_migrates_does_not_start_over():
+    """SORT reads keys by a pattern. If they were not locked, a change of one before EXEC's end would run it again."""
+    with (Server() as source, RawClient(source.port) as mover, RawClient(source.port) as writer,
+          socket.create_server(("127.0.0.1", 0)) as listener):
+        source.client().rpush("l", 1)
+        source.client().mset({"key": "value", "w_1": 1})
+        mover("multi")
+        mover("sort", "l", "by", "w_*", "get", "w_*")
+        mover("migrate", "127.0.0.1", listener.getsockname()[1], "key", 0, 5000)
+        mover.send("exec")
+        target, _ = listener.accept()
+        send_and_see(source, writer, "set", "w_1", 2, shown="set")
+        target.sendall(b"+OK\r\n+OK\r\n")
+        assert mover.read() == (b"*", [(b"*", [(b"$", b"1")]), (b"+", b"OK")])
+        assert writer.read() == (b"+", b"OK")
+        target.close()
+
+
+def test_a_script_that_migrates_does_not_start_over(module_target):
+    """It writes another key afterwards that it has not declared, and that is locked."""
+    theirs = module_target.client()
+    theirs.flushall()
+    script = "redis.call('migrate', '127.0.0.1', ARGV[1], KEYS[1], 0, 5000); return redis.call('append', ARGV[2], 'x')"
+    with Server() as source, RawClient(source.port) as mover:
+        ours = source.client()
+        ours.mset({"key": "value", "undeclared": "y"})
+        holder = KeyHolder(source, "undeclared")
+        send_and_see(source, mover, "eval", script, 1, "key", module_target.port, "undeclared", shown="eval")
+        assert_stays(lambda: not theirs.exists("key"), 0.2, "the lock")
+        holder.release()
+        assert mover.read() == (b":", b"2")
+        assert not ours.exists("key")
+        assert theirs.get("key") == b"value"

@@ -13,7 +13,8 @@ from harness import SANITIZER
 from load import fill
 from pairs import (PAIRS, Load, assert_same, follow, replication, start, wait_for_link, wait_for_offset,
                    wait_for_short_lived)
-from waiting import wait_until
+from raw_client import RawClient
+from waiting import assert_stays, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -501,6 +502,26 @@ def test_shutdown_does_not_wait_for_a_first_transfer():
         assert replication(replica)["master_replid"] == replication(first)["master_replid"]
         follow(replica, first)
         assert first.client().info("stats")["sync_full"] == 1
+
+
+def test_shutdown_sends_the_writes_in_progress_to_replicas():
+    """Their clients get replies, so a replica that is promoted must have them."""
+    with socket.create_server(("127.0.0.1", 0)) as target, start("cairn") as primary, start("cairn") as replica:
+        primary.client().set("key", "value")
+        follow(replica, primary)
+        wait_for_offset(primary, replica)
+        with RawClient(primary.port) as mover:
+            mover.send("migrate", "127.0.0.1", target.getsockname()[1], "key", 0, 60000)
+            connection, _ = target.accept()
+            connection.recv(1)
+            primary.process.terminate()
+            wait_until(lambda: "shutting down" in primary.log_tail(), "the shutdown", primary)
+            assert_stays(lambda: replication(replica)["master_link_status"] == "up", 0.3, "the link")
+            connection.sendall(b"+OK\r\n+OK\r\n")
+            assert mover.read() == (b"+", b"OK")
+            assert primary.process.wait(60) == 0
+            connection.close()
+        assert replica.client().exists("key") == 0
 
 
 def test_a_replica_that_ignores_deletions_is_an_archive():

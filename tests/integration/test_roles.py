@@ -126,7 +126,7 @@ def test_a_failover_to_a_silent_server_can_be_aborted():
             wait_until(lambda: replication(server)["slave0"]["state"] == "online")
             client.execute_command("FAILOVER", "TO", "127.0.0.1", port, "FORCE", "TIMEOUT", 300)
             wait_until(lambda: replication(server)["master_failover_state"] == "failover-in-progress")
-            for words in (("127.0.0.1", 1), ("NO", "ONE")):
+            for words in (("127.0.0.1", 1), ("127.0.0.1", port), ("NO", "ONE")):
                 with pytest.raises(redis.ResponseError, match="REPLICAOF not allowed while failing over."):
                     client.execute_command("REPLICAOF", *words)
             assert client.execute_command("FAILOVER", "ABORT") == b"OK"

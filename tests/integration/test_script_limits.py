@@ -8,6 +8,7 @@ import pytest
 import redis
 
 from harness import Server
+from raw_client import RawClient
 from waiting import wait_until, wait_until_refused
 
 # Each runs forever, or nearly so; the instruction hook alone would stop few of them.
@@ -167,6 +168,27 @@ def test_a_scan_in_a_script_is_whole_or_an_error(small, add, scan):
     client.delete("many")
 
 
+def test_what_a_script_writes_and_publishes_is_bounded(small):
+    """It waits in memory for the commit. The calls before the error keep their effect."""
+    client = small.client()
+    subscriber = client.pubsub()
+    subscriber.subscribe("channel")
+    assert subscriber.get_message(timeout=5)["type"] == "subscribe"
+    publish = "local s = ('x'):rep(1000000) for i = 1, 1000 do redis.call('publish', KEYS[1], s) end"
+    write = "local s = ('x'):rep(1000000) for i = 1, 1000 do redis.call('set', KEYS[1], i .. s) end"
+    caught = """for i = 1, 100 do
+                  local r = redis.pcall('append', KEYS[1], ARGV[1])
+                  if type(r) == 'table' then return r end
+                end"""
+    for script, key in ((publish, "channel"), (write, "written"), (caught, "appended")):
+        with pytest.raises(redis.exceptions.ResponseError, match="changes of the script exceed the memory limit"):
+            client.eval(script, 1, key, "x" * 1000000)
+    assert 10 < int(client.get("written")[:-1000000]) < 30
+    assert client.strlen("appended") >= 3_000_000
+    subscriber.close()
+    assert client.eval("return redis.call('set', KEYS[1], ('x'):rep(1000000))", 1, "written") == b"OK"
+
+
 def test_a_change_of_the_memory_budget_changes_the_memory_of_scripts():
     with Server(memory_budget="128mb") as server:
         client = server.client()
@@ -223,3 +245,66 @@ def test_the_memory_of_cached_scripts_and_libraries_is_bounded(small):
     client.script_flush()
     client.function_flush()
     assert client.info("memory")["used_memory_scripts_eval"] == 0
+
+
+@pytest.mark.measures("memory")
+def test_script_load_keeps_no_script_that_it_refuses(small):
+    """The Lua states kept them, outside every limit."""
+    client = small.client()
+    before = small.resident_bytes()
+    scripts = [f"return {i} --" + "x" * 4_300_000 for i in range(20)]
+    for script in scripts:
+        with pytest.raises(redis.exceptions.OutOfMemoryError, match="SCRIPT FLUSH frees it"):
+            client.script_load(script)
+    assert small.resident_bytes() < before + (60 << 20)
+    with pytest.raises(redis.exceptions.NoScriptError):
+        client.evalsha(sha_of(scripts[0]), 0)
+
+
+def test_function_restore_counts_descriptions(small):
+    """A library of a few bytes can give long descriptions to many functions."""
+    client = small.client()
+    with Server(memory_budget="1gb") as large:
+        giver = large.client()
+        for i in range(10):
+            function = f"{{function_name='f{i}', description=('x'):rep(900000), callback=function() end}}"
+            giver.function_load(f"#!lua name=l{i}\nredis.register_function{function}")
+        payload = giver.function_dump()
+    assert len(payload) < 2000
+    with pytest.raises(redis.exceptions.OutOfMemoryError, match="libraries of functions would exceed"):
+        client.function_restore(payload)
+    assert client.function_list() == []
+
+
+# ---- what a run keeps until it ends
+
+
+def test_a_script_writes_at_most_a_megabyte_to_the_log(small):
+    client = small.client()
+    lines = "local s = ('x'):rep(400000) for i = 1, 9 do redis.log(redis.LOG_WARNING, 'line ' .. i .. s) end"
+    assert client.eval(lines, 0) is None
+    log = small.log_path.read_text("utf-8")
+    assert "line 1xxx" in log and "line 3xxx" in log and "line 4xxx" not in log
+    assert f"Script {sha_of(lines)} logged more than 1048576 bytes. The rest of its lines was dropped." in log
+
+
+def test_a_monitor_sees_at_most_4_mb_of_a_scripts_calls(small):
+    client = small.client()
+    with RawClient(small.port) as monitor:
+        assert monitor("monitor") == (b"+", b"OK")
+        large = "redis.call('set', KEYS[1], ('x'):rep(5000000))"
+        client.eval(f"redis.call('ping') {large} redis.call('strlen', KEYS[1])", 1, "m")
+        lines = [monitor.read()[1].split(b"] ")[1]]
+        while b"more calls" not in lines[-1]:
+            lines.append(monitor.read()[1].split(b"] ")[1])
+    assert lines[-2:] == [b'"ping"', b'"..." "more calls: 2"']
+    client.delete("m")
+
+
+def test_all_errors_of_a_script_are_counted(small):
+    client = small.client()
+    client.config_resetstat()
+    client.set("k", "v" * 100000)
+    client.eval("for i = 1, 1000 do redis.pcall('incr', KEYS[1]) end", 1, "k")
+    assert client.info("errorstats")["errorstat_ERR"]["count"] == 1000
+    assert client.info("commandstats")["cmdstat_incr"]["failed_calls"] == 1000

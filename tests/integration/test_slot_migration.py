@@ -5,15 +5,18 @@ import contextlib
 import os
 import random
 import signal
+import socket
 import subprocess
 import threading
 
 import pytest
 import redis
-from cluster_nodes import address, await_ok, call, cluster, flags_of, node_id, nodes_of, redis_cli
+from cluster_nodes import (address, await_ok, call, cluster, flags_of, give_slots_away, node_id, nodes_of, redis_cli,
+                           start_node)
 from harness import by_size, tool_path
+from raw_client import RawClient
 from redis.cluster import ClusterNode, RedisCluster
-from slot_moves import await_end, begin, contents, fill, migrations, move, state
+from slot_moves import await_end, begin, begin_import, contents, establish, fill, migrations, move, start_target, state
 from waiting import wait_until
 
 TAG = "{hello}"  # slot 866
@@ -85,6 +88,46 @@ def test_the_commands_have_valkeys_words():
             assert three.execute_command("CLUSTER", "GETSLOTMIGRATIONS")[1][b"slot_ranges"] == b"0-1 4-4"
         await_ok(nodes)
         assert "[OK] All 16384 slots covered." in redis_cli("check", address(first))
+
+
+def test_a_slot_that_is_being_imported_is_not_changed_by_hand():
+    """SETSLOT IMPORTING would delete the keys that have arrived, and the take-over would succeed without them."""
+    with contextlib.ExitStack() as stack:
+        target, source = start_target(stack, SLOT, SLOT)
+        client = begin_import(stack, target, source, SLOT, TAG)
+        for words in (("SETSLOT", SLOT, "IMPORTING", source), ("SETSLOT", SLOT, "NODE", node_id(target)),
+                      ("ADDSLOTS", SLOT), ("DELSLOTSRANGE", SLOT, SLOT)):
+            assert error(target, "CLUSTER", *words) == f"I am already importing slot {SLOT}."
+        assert call(target, "CLUSTER", "SETSLOT", SLOT, "STABLE") == "OK"
+        assert client("CLUSTER", "SYNCSLOTS", "TAKEOVER") == (b"+", b"OK")
+        assert call(target, "CLUSTER", "COUNTKEYSINSLOT", SLOT) == 1
+
+
+def test_an_import_ends_when_its_source_is_not_in_the_cluster_any_more():
+    """A host that was lost closes no connection, and the slots could not be given to another node."""
+    with contextlib.ExitStack() as stack:
+        target, source = start_target(stack, SLOT, SLOT)
+        begin_import(stack, target, source, SLOT, TAG)
+        assert call(target, "CLUSTER", "FORGET", source) == "OK"
+        await_end(target, "a" * 40, "failed")
+        assert call(target, "CLUSTER", "ADDSLOTS", SLOT) == "OK"
+        assert call(target, "CLUSTER", "COUNTKEYSINSLOT", SLOT) == 0
+
+
+def test_a_slot_that_is_being_exported_is_not_changed_by_hand():
+    """MIGRATE would move keys meanwhile, and the migration would delete them at the target: it sends the DEL."""
+    with contextlib.ExitStack() as stack:
+        silent = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        source = start_node(stack)
+        call(source, "CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        target = give_slots_away(source, SLOT, SLOT, silent.getsockname()[1])
+        name = begin(source, target, 0, 0)
+        for words in (("SETSLOT", 0, "MIGRATING", target), ("SETSLOT", 0, "NODE", target), ("ADDSLOTS", 0),
+                      ("DELSLOTS", 0)):
+            assert error(source, "CLUSTER", *words) == "I am already migrating slot 0."
+        assert call(source, "CLUSTER", "CANCELSLOTMIGRATIONS") == "OK"
+        await_end(source, name, "cancelled")
+        assert call(source, "CLUSTER", "SETSLOT", 0, "MIGRATING", target) == "OK"
 
 
 @pytest.mark.slow

@@ -199,6 +199,16 @@ def test_databases_in_memory_are_kept_if_asked_for():
         assert server.client(db=1).dbsize() == 0
 
 
+def test_the_first_save_of_memory_waits_for_its_interval():
+    """However long the machine has been up."""
+    with Server(database=MODES) as server:
+        client = server.client(db=1)
+        client.set("a", 1)
+        client.config_set("memory-databases-save", 30)
+        client.blpop("nothing", 0.5)  # several looks of the background thread
+        assert last_save(client) == 0
+
+
 @pytest.mark.slow
 def test_databases_in_memory_are_saved_in_the_background():
     """A kill loses what changed after the last save, and nothing older; without changes nothing is saved."""
@@ -317,6 +327,30 @@ def test_a_full_memory_refuses_writes_and_serves_the_rest():
         client.delete(*[f"key:{i}" for i in range(1, written - 100)])
         wait_until(lambda: is_accepted(client), "room for writes")
         assert client.dbsize() == 101
+
+
+def test_a_full_memory_refuses_what_other_databases_send():
+    """The limit is that of the database to which a command adds data: COPY, MOVE, MULTI, and scripts that call them."""
+    with Server(memory_budget="128mb", database=MODES) as server:
+        client, disk = server.client(db=1), server.client()
+        for key in (f"key:{i}" for i in range(8)):
+            client.set(key, os.urandom(500000))
+        disk.set("a", 1)
+        client.config_set("memory-databases-limit", "1mb")
+        wait_until(lambda: not is_accepted(client), "OOM")
+        transaction = disk.pipeline()
+        transaction.execute_command("SELECT", 1)
+        transaction.set("b", 1)
+        for send in (lambda: disk.copy("a", "b", destination_db=1),
+                     lambda: disk.move("a", 1),
+                     transaction.execute,
+                     lambda: disk.eval("return redis.call('copy', KEYS[1], KEYS[2], 'DB', 1)", 2, "a", "b"),
+                     lambda: disk.eval("return redis.call('move', KEYS[1], 1)", 1, "a")):
+            with pytest.raises(redis.ResponseError, match="command not allowed when used memory"):
+                send()
+        assert client.dbsize() == 8
+        assert disk.copy("a", "b")
+        assert client.copy("key:0", "c", destination_db=0)
 
 
 def test_a_flush_frees_the_memory():

@@ -32,6 +32,17 @@ TEST(Libraries, TwoLibrariesCannotShareAFunction) {
   EXPECT_EQ(libraries.Add(MakeLibrary("two", {"F"})).text(), "ERR Function F already exists");
 }
 
+// A library of a few bytes can give long descriptions to many functions.
+TEST(Libraries, TheirBytesIncludeDescriptions) {
+  const auto library = std::make_shared<Library>();
+  library->name = "lib";
+  library->functions.push_back({"f", std::string(5000, 'x'), 0});
+  Libraries libraries;
+  ASSERT_TRUE(libraries.Add(library).ok());
+  EXPECT_GT(libraries.bytes(), 5000u);
+  EXPECT_EQ(libraries.bytes(), library->bytes());
+}
+
 TEST(Libraries, ALibraryReplacesOneOfTheSameName) {
   Libraries libraries;
   ASSERT_TRUE(libraries.Add(MakeLibrary("lib", {"a", "b"})).ok());

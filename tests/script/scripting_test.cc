@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "script/flags.h"
 #include "script/script_call.h"
@@ -47,14 +49,41 @@ class ScriptingTest : public StoreFixture {
 
   // Loads a library that keeps so many kilobytes in the state.
   Status Load(LuaVm& vm, std::string name, int kilobytes) {
+    return LoadCode(vm, std::move(name),
+                    "local kept, text = {}, ('x'):rep(1000) for i = 1, " + std::to_string(kilobytes) +
+                        " do kept[i] = text .. i end\nredis.register_function('f', function() return kept[1] end)");
+  }
+  Status LoadCode(LuaVm& vm, std::string name, std::string_view code) {
     Library library;
     library.id = scripting_.NewLibraryId();
-    library.code = "#!lua name=" + name + "\nlocal kept, text = {}, ('x'):rep(1000) for i = 1, " +
-                   std::to_string(kilobytes) + " do kept[i] = text .. i end\n" +
-                   "redis.register_function('f', function() return kept[1] end)";
+    library.code = "#!lua name=" + name + "\n" + std::string(code);
     library.head_size = TRY(ReadLibraryHead(library.code)).size;
     library.name = std::move(name);
     return vm.LoadLibrary(library, Libraries(), 0);
+  }
+
+  static std::shared_ptr<const Script> MakeScript(const std::string& body) {
+    return std::make_shared<const Script>(Sha1Hex(body), body, size_t{0}, uint32_t{kNoShebang});
+  }
+  // Compiles a script of so many bytes, which `add` adds to the cache. The result expires when neither the cache nor a
+  // state keeps the script.
+  template <typename Add>
+  std::weak_ptr<const Script> Define(int number, size_t bytes, Add add) {
+    const auto script = MakeScript("return " + std::to_string(number) + " --" + std::string(bytes, 'x'));
+    Scripting::Lease vm = scripting_.Borrow();
+    EXPECT_TRUE(vm->Compile(script).ok());
+    add(script);
+    return script;
+  }
+  // Runs the script as `run_`.
+  void RunScript(const std::string& body) {
+    const auto script = MakeScript(body);
+    Scripting::Lease vm = scripting_.Borrow();
+    EXPECT_TRUE(vm->Compile(script).ok());
+    reply_.clear();
+    Reply reply(reply_, 2);
+    EXPECT_TRUE(vm->RunScript(*run_, *script, {}, {}, reply).ok());
+    EXPECT_EQ(reply_, "$-1\r\n");
   }
 
   const CommandTable table_{AllFamilies()};
@@ -123,6 +152,84 @@ TEST_F(ScriptingTest, TheLimitFollowsTheMemoryBudget) {
   EXPECT_FALSE(Load(*lease, "large", 20000).ok());
   scripting_.SetMostBytes(4 * kMostBytes);
   EXPECT_TRUE(Load(*lease, "large", 20000).ok());
+}
+
+// Lua's limit does not count the lines of redis.log, which are kept until the run ends.
+TEST_F(ScriptingTest, ARunKeepsAtMostAMegabyteOfLogLines) {
+  RunScript("local s = ('x'):rep(300000) for i = 1, 10 do redis.log(redis.LOG_DEBUG, s, i) end");
+  EXPECT_TRUE(run_->log.empty()) << "the log drops such lines";
+  EXPECT_FALSE(run_->log_is_cut);
+  RunScript("local s = ('x'):rep(300000) for i = 1, 10 do redis.log(redis.LOG_WARNING, s, i) end");
+  ASSERT_EQ(run_->log.size(), 4u);
+  EXPECT_TRUE(run_->log[2].second.ends_with("xx 3"));
+  EXPECT_LT(run_->log[3].second.size(), 200000u) << "the last line is cut";
+  EXPECT_TRUE(run_->log_is_cut);
+  RunScript("for i = 1, 1000 do redis.log(redis.LOG_WARNING, '') end");
+  EXPECT_EQ(run_->log.size(), 4u);
+}
+
+TEST_F(ScriptingTest, AStateKeepsNoScriptThatTheCacheRefuses) {
+  constexpr size_t kBytes = 5 << 20;  // the cache may have 4 MB
+  const auto load = [this](const auto& script) { EXPECT_FALSE(scripting_.cache().AddLoaded(script)); };
+  EXPECT_TRUE(Define(1, kBytes, load).expired());
+  const auto evaluate = [this](const auto& script) { scripting_.cache().AddEvaluated(script); };
+  EXPECT_TRUE(Define(2, kBytes, evaluate).expired());
+}
+
+// A state released evicted scripts only when it had compiled 600, whatever their bytes.
+TEST_F(ScriptingTest, AStateKeepsFewBytesOfScriptsThatTheCacheHasEvicted) {
+  std::vector<std::weak_ptr<const Script>> scripts;
+  for (int i = 0; i < 60; ++i) {
+    scripts.push_back(Define(i, 200000, [this](const auto& script) { scripting_.cache().AddEvaluated(script); }));
+  }
+  const auto is_kept = [](const std::weak_ptr<const Script>& script) { return !script.expired(); };
+  const auto kept = std::count_if(scripts.begin(), scripts.end(), is_kept);
+  EXPECT_GE(kept, 20) << "the cache has 4 MB of them";
+  EXPECT_LE(kept, 27) << "the state keeps 1 MB more";
+}
+
+// Two threads that evaluate a new script at the same time make two objects of it.
+TEST_F(ScriptingTest, AScriptThatTheCacheHasInAnotherObjectCountsAsEvicted) {
+  const auto first = MakeScript("return 1");
+  for (const bool loads : {false, true}) {
+    const auto second = MakeScript("return 1");
+    scripting_.cache().AddEvaluated(first);
+    if (loads) {
+      EXPECT_TRUE(scripting_.cache().AddLoaded(second));
+    } else {
+      scripting_.cache().AddEvaluated(second);
+    }
+    EXPECT_TRUE(scripting_.cache().Find(first->sha) == first);
+    EXPECT_FALSE(first->is_evicted.load());
+    EXPECT_TRUE(second->is_evicted.load());
+  }
+}
+
+// A thread that has found a script runs it, and adds it again, while another thread evicts it.
+TEST_F(ScriptingTest, AScriptThatIsAddedAgainDoesNotCountAsEvicted) {
+  ScriptCache& cache = scripting_.cache();
+  for (const bool loads : {false, true}) {
+    const auto script = MakeScript(loads ? "return 2" : "return 1");
+    script->is_evicted = true;
+    if (loads) {
+      EXPECT_TRUE(cache.AddLoaded(script));
+    } else {
+      cache.AddEvaluated(script);
+    }
+    EXPECT_TRUE(cache.Find(script->sha) == script);
+    EXPECT_FALSE(script->is_evicted.load());
+  }
+}
+
+// The server keeps descriptions outside Lua, whose limit counts a text once that many functions share.
+TEST_F(ScriptingTest, TheDescriptionsOfALibraryAreBounded) {
+  Scripting::Lease lease = scripting_.Borrow();
+  const std::string begin = "local d = ('x'):rep(1000000) for i = 1, ";
+  const std::string end =
+      " do redis.register_function{function_name = 'f' .. i, description = d, callback = function() end} end";
+  EXPECT_TRUE(LoadCode(*lease, "few", begin + "10" + end).ok());
+  const Status refused = LoadCode(*lease, "many", begin + "20" + end);
+  EXPECT_NE(refused.text().find("exceed the memory limit"), std::string_view::npos) << refused.text();
 }
 
 }  // namespace

@@ -91,14 +91,20 @@ TEST_F(ReadyReads, ServeDataInThePageCache) {
   EXPECT_FALSE(ready.refused());
 }
 
+// The kernel starts to read from the disk before it answers. If it takes the core from the thread in between, the data
+// may be in memory by then, and the read is served. So one refusal among several reads is asked for.
 TEST_F(ReadyReads, RefuseDataOnlyOnDisk) {
-  if (!Forget()) GTEST_SKIP() << "the kernel does not forget this file";
-  {
+  bool refused = false;
+  for (int tries = 0; tries < 100 && !refused; ++tries) {
+    if (!Forget()) GTEST_SKIP() << "the kernel does not forget this file";
     const ReadyOnly ready(true);
-    EXPECT_TRUE(Read(kBlock, kBlock).IsBusy());
-    EXPECT_TRUE(ready.refused());
-    EXPECT_EQ(ready.served(), 0u);
+    const rocksdb::IOStatus read = Read(kBlock, kBlock);
+    refused = read.IsBusy();
+    EXPECT_EQ(ready.refused(), refused);
+    EXPECT_EQ(ready.served(), refused ? 0u : 1u);
+    if (!refused) EXPECT_EQ(result_.ToString(), Want(kBlock, kBlock));
   }
+  EXPECT_TRUE(refused);
   ASSERT_TRUE(Read(kBlock, kBlock).ok());
   EXPECT_EQ(result_.ToString(), Want(kBlock, kBlock));
 }

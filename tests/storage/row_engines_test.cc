@@ -6,6 +6,10 @@
 
 #include <rocksdb/db.h>
 
+#include <memory>
+#include <thread>
+#include <utility>
+
 #include "storage/store_snapshot.h"
 #include "store_fixture.h"
 
@@ -122,6 +126,38 @@ TEST_F(RowEnginesTest, ASnapshotHasTheRowsOfAllEngines) {
     EXPECT_EQ(row->bytes(), "before") << db;
     EXPECT_EQ(Get(db, "k"), "after");
   }
+}
+
+// A transfer would send later changes with the snapshot, and send them again with the stream.
+TEST_F(RowEnginesTest, ASnapshotThatWaitedHasTheFirstDatabaseInMemoryAsItWas) {
+  SetModes({StorageMode::kSsd, StorageMode::kSsd, StorageMode::kSsd});
+  Reopen();
+  ASSERT_EQ(store().engines().memory(), nullptr);
+  SharedMutex& commit_mutex = store().engines().commit_mutex();
+  commit_mutex.ReaderLock();  // as a commit to memory does
+  std::unique_ptr<StoreSnapshot> snapshot;
+  std::thread taker([&] {
+    auto taken = StoreSnapshot::Take(store());
+    if (taken.ok()) snapshot = std::move(*taken);
+  });
+  while (!store().lazy_free().is_held()) std::this_thread::yield();
+  EXPECT_TRUE(store().engines().Provide(StorageMode::kMemory).ok());
+  store().databases().SetMode(1, StorageMode::kMemory);
+  Begin();
+  EXPECT_TRUE(txn().LockAll().ok());
+  EXPECT_TRUE(txn().databases().Replace(1).ok());
+  Finish();
+  Commit();
+  commit_mutex.ReaderUnlock();
+  taker.join();
+  Put(1, "k", "later");
+  Commit();
+  ASSERT_NE(snapshot, nullptr);
+  EXPECT_EQ(ModeOfKeyspace(snapshot->keyspace(1)), StorageMode::kMemory);
+  EXPECT_EQ(snapshot->keys(1), 0);
+  const Result<RowRef> row = snapshot->Get(KeyIn(1, "k").row());
+  ASSERT_TRUE(row.ok());
+  EXPECT_FALSE(*row);
 }
 
 TEST_F(RowEnginesTest, CompactionOfMemoryFreesDeletedRows) {

@@ -3,27 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
+#include "topology/two_nodes.h"
 
 namespace cairn {
 namespace {
-
-NodeId Id(char c) { return *NodeId::Parse(std::string(NodeId::kSize, c)); }
-
-Node Master(char id, uint16_t port) {
-  Node node(Id(id));
-  node.flags.Add(NodeFlags::kMaster);
-  node.ip = "10.0.0.1";
-  node.port = port;
-  return node;
-}
-
-// This node "a" on port 1, and "b" on port 2.
-Topology TwoNodes() {
-  Topology topology(Master('a', 1));
-  topology.AddNode(Master('b', 2));
-  return topology;
-}
 
 TEST(SlotRoutesTest, NamesTheOwnerOfEachSlot) {
   Topology topology = TwoNodes();

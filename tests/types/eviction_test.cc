@@ -5,6 +5,8 @@
 
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "storage/store_fixture.h"
 #include "types/hash.h"
@@ -18,9 +20,9 @@ constexpr auto kMayEvict = [] { return true; };
 
 class EvictionTest : public StoreFixture {
  protected:
-  // Keys key:0 to key:199; the odd ones expire, the later the higher their number.
-  void Fill() {
-    for (int i = 0; i < kKeys; ++i) {
+  // Keys key:0 to key:199, or fewer; the odd ones expire, the later the higher their number.
+  void Fill(int count = kKeys) {
+    for (int i = 0; i < count; ++i) {
       Begin();
       Keyspace keys(txn(), 0, limits_);
       const std::string name = "key:" + std::to_string(i);
@@ -35,6 +37,24 @@ class EvictionTest : public StoreFixture {
       Finish();
       Commit();
     }
+  }
+
+  // A hash whose first field expires.
+  void AddHash(std::string_view name, int64_t field_expires_ms, int fields = 1) {
+    Begin();
+    Keyspace keys(txn(), 0, limits_);
+    const Key key = keys.Name(name);
+    Lock(key);
+    Hash hash(keys, key);
+    ASSERT_TRUE(hash.Open().ok());
+    const std::string value(50, 'v');
+    std::vector<std::string> names;
+    for (int i = 0; i < fields; ++i) names.push_back("field" + std::to_string(i));
+    for (const std::string& field : names) ASSERT_TRUE(hash.Set(field, value).ok());
+    if (field_expires_ms != kNoExpiry) ASSERT_TRUE(hash.SetDeadline("field0", field_expires_ms).ok());
+    ASSERT_TRUE(hash.Save().ok());
+    Finish();
+    Commit();
   }
 
   // The numbers of the keys that a policy with many samples deletes.
@@ -79,21 +99,42 @@ TEST_F(EvictionTest, VolatilePoliciesDeleteOnlyKeysThatExpire) {
 
 // Its fields have an expiry row too.
 TEST_F(EvictionTest, AHashWhoseFieldsExpireIsNotVolatile) {
-  Begin();
-  Keyspace keys(txn(), 0, limits_);
-  const Key key = keys.Name("hash");
-  Lock(key);
-  Hash hash(keys, key);
-  ASSERT_TRUE(hash.Open().ok());
-  ASSERT_TRUE(hash.Set("field", "value").ok());
-  ASSERT_TRUE(hash.SetDeadline("field", kFarMs).ok());
-  ASSERT_TRUE(hash.Save().ok());
-  Finish();
-  Commit();
+  AddHash("hash", kFarMs);
   const auto bytes = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named("volatile-ttl", 5), random_, 10, kMayEvict);
   ASSERT_TRUE(bytes.ok());
   EXPECT_EQ(*bytes, 0u);
   EXPECT_EQ(store().databases()[0].keys, 1);
+}
+
+// If expiring fields counted as candidates, eviction would find no key to delete, and writes would be refused.
+TEST_F(EvictionTest, HashesWhoseFieldsExpireSoonerDoNotKeepVolatileKeysFromEviction) {
+  for (int i = 0; i < 10; ++i) AddHash("hash:" + std::to_string(i), kFarMs - 10 + i);
+  Fill(2);
+  const auto bytes = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named("volatile-ttl", 5), random_, 5, kMayEvict);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_GT(*bytes, 0u);
+  EXPECT_EQ(store().counters().evicted_keys.load(), 1u);
+  EXPECT_EQ(store().databases()[0].keys, 11);
+}
+
+// A spread value has the same kind of expiry row as the fields of a hash.
+TEST_F(EvictionTest, ASpreadHashThatExpiresIsVolatile) {
+  AddHash("hash", kNoExpiry, 1000);
+  for (int i = 0; i < kKeys; ++i) AddHash("other:" + std::to_string(i), kNoExpiry);
+  Begin();
+  Keyspace keys(txn(), 0, limits_);
+  const Key key = keys.Name("hash");
+  Lock(key);
+  const auto entry = keys.Find(key);
+  ASSERT_TRUE(entry.ok());
+  ASSERT_EQ(entry->encoding(), Encoding::kSpread);
+  ASSERT_TRUE(keys.SetExpiry(key, *entry, kFarMs).ok());
+  Finish();
+  Commit();
+  const auto bytes = EvictKeys(txn(), 0, limits_, EvictionPolicy::Named("volatile-ttl", 1), random_, 1, kMayEvict);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_GT(*bytes, 0u);
+  EXPECT_EQ(store().databases()[0].keys, kKeys);
 }
 
 TEST_F(EvictionTest, VolatileTtlPrefersKeysThatExpireSoon) {

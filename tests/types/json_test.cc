@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "storage/command_state.h"
 #include "types/json_path.h"
 #include "types/json_value.h"
 
@@ -127,7 +128,14 @@ TEST(JsonPath, HasALimitedSize) {
   EXPECT_FALSE(path_of(JsonPath::kMostPatterns + 1).ok());
 }
 
-// A path may match a value many times; the time and memory that it takes are bounded.
+// The state of a command on the fast lane that has done nothing yet.
+CommandState OnFastLane() {
+  CommandState command;
+  command.Begin(Lane::kFast, 0, false);
+  return command;
+}
+
+// A path may match a value many times; the time that it takes is bounded.
 TEST(JsonPath, RefusesToMatchTooManyValues) {
   const Result<JsonValue> value = ParseJson("[" + Nested(100) + "," + Nested(100) + "]");
   ASSERT_TRUE(value.ok());
@@ -136,8 +144,59 @@ TEST(JsonPath, RefusesToMatchTooManyValues) {
   JsonWork work;
   EXPECT_TRUE(path->Match(*value, work).status().Is(Code::kReply));
   // On the fast lane it runs again.
-  work = {.most_visits = JsonWork::kFastLaneVisits};
+  CommandState command = OnFastLane();
+  work = {.command = &command};
   EXPECT_TRUE(path->Match(*value, work).status().Is(Code::kWouldWait));
+}
+
+// A client that was killed may have sent a path that takes long.
+TEST(JsonPath, StopsMatchingWhenTheClientIsGone) {
+  const Result<JsonValue> value = ParseJson("[[1],[2]]");
+  const Result<JsonPath> path = JsonPath::Parse("$[*][*]");
+  ASSERT_TRUE(value.ok() && path.ok());
+  CommandState command;
+  command.Begin(Lane::kSlow, 0, false);
+  bool is_gone = false;
+  command.StopAt(&is_gone);
+  JsonWork work = {.command = &command};
+  EXPECT_TRUE(path->Match(*value, work).ok());
+  is_gone = true;
+  EXPECT_EQ(path->Match(*value, work).status().text(), "ERR stopped");
+}
+
+// Indexes may repeat, so a small document may have any number of matches.
+TEST(JsonPath, MatchesTakeALimitedMemory) {
+  constexpr uint64_t kMostBytes = 1 << 20;
+  const Result<JsonValue> value = ParseJson("[[1]]");
+  ASSERT_TRUE(value.ok());
+  const auto path_of = [](int repeats) {
+    std::string step = "[0";
+    for (int i = 1; i < repeats; ++i) step += ",0";
+    step += "]";
+    return JsonPath::Parse("$" + step + step);
+  };
+  JsonWork work = {.most_bytes = kMostBytes};
+  EXPECT_TRUE(path_of(50)->Match(*value, work).ok());
+  EXPECT_GT(work.bytes, 50 * 50 * sizeof(JsonMatch));
+  work = {.most_bytes = kMostBytes};
+  EXPECT_EQ(path_of(100)->Match(*value, work).status().text(), kJsonTooLarge);
+}
+
+// A filter compares one child after the other, and never has the matches of all of them in memory.
+TEST(JsonPath, MatchesOfAFilterTakeMemoryOneAfterTheOther) {
+  std::string children = "[[0]";
+  for (int i = 1; i < 1000; ++i) children += ",[0]";
+  const Result<JsonValue> value = ParseJson(children + "]");
+  ASSERT_TRUE(value.ok());
+  for (const char* text : {"$[?(@[0]==1)]", "$[?(!@[0])]"}) {
+    const Result<JsonPath> path = JsonPath::Parse(text);
+    ASSERT_TRUE(path.ok());
+    JsonWork work = {.most_bytes = 1000};
+    const auto matches = path->Match(*value, work);
+    ASSERT_TRUE(matches.ok()) << text;
+    EXPECT_TRUE((*matches).empty());
+    EXPECT_EQ(work.bytes, 0u);
+  }
 }
 
 // A filter compares two values of the document for each child, so its work is a product of their sizes.
@@ -162,9 +221,10 @@ TEST(JsonPath, CountsTheValuesAndTextsThatAFilterCompares) {
     for (const std::string& comparison : operators) {
       const Result<JsonPath> path = JsonPath::Parse("$.c[?($.a" + comparison + "$.b)]");
       ASSERT_TRUE(path.ok());
-      JsonWork work = {.most_visits = JsonWork::kFastLaneVisits};
+      CommandState command = OnFastLane();
+      JsonWork work = {.command = &command};
       EXPECT_TRUE(path->Match(*document, work).status().Is(Code::kWouldWait)) << comparison;
-      work = {.visits = JsonWork::kMostVisits - JsonWork::kFastLaneVisits};
+      work = {.visits = JsonWork::kMostVisits - CommandState::kFastLaneSteps * JsonWork::kVisitsPerStep};
       EXPECT_TRUE(path->Match(*document, work).status().Is(Code::kReply)) << comparison;
       work = {};
       const auto matches = path->Match(*document, work);

@@ -25,14 +25,16 @@ void CheckValue(std::string_view bytes, RdbDialect dialect, Restorer& restorer) 
 }
 
 void CheckFunctions(std::string_view bytes) {
+  constexpr uint64_t kMostBytes = 1 << 20;
   std::string payload(bytes);
   AppendDumpFooter(payload);
-  const auto codes = ReadFunctionPayload(payload);
+  const auto codes = ReadFunctionPayload(payload, kMostBytes);
   if (!codes.ok()) return;
   size_t size = 0;
   for (const std::string& code : *codes) size += code.size();
   ASSERT(!codes->empty() || bytes.empty(), "bytes of a payload are libraries");
   ASSERT(codes->size() <= bytes.size(), "a library has bytes");
+  ASSERT(size <= kMostBytes, "the codes do not exceed their limit");
 }
 
 std::function<void(std::string_view)> Make() {

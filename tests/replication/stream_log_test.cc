@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The history of the stream while the store refuses writes. A replica must not resume where the log lacks a write, nor
+// in a stream that another server may have continued with other bytes.
+#include "replication/stream_log.h"
+
+#include <gtest/gtest.h>
+#include <rocksdb/listener.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "command/dispatcher_fixture.h"
+#include "config/config.h"
+
+namespace cairn {
+namespace {
+
+class StreamLogTest : public DispatcherFixture {
+ protected:
+  void SetUp() override {
+    DispatcherFixture::SetUp();
+    Start();
+  }
+  void TearDown() override {
+    log_.reset();
+    DispatcherFixture::TearDown();
+  }
+
+  void Start() {
+    const StreamLog::Events events{.has_replicas = [] { return false; }, .on_stream_changed = [] {}};
+    log_ = std::make_unique<StreamLog>(store(), config_.settings(), events);
+    const Status started = log_->Start();
+    ASSERT_TRUE(started.ok()) << started.text();
+  }
+  // Ends like a killed process, without a last save, and starts again.
+  void Crash() {
+    RefuseWrites();
+    log_.reset();
+    AcceptWrites();
+    Reopen();
+    Start();
+  }
+
+  // The store refuses writes, as while RocksDB recovers from an I/O error.
+  void RefuseWrites() {
+    rocksdb::Status error = rocksdb::Status::NoSpace();
+    store().recovery().MakeListener()->OnBackgroundError(rocksdb::BackgroundErrorReason::kFlush, &error);
+  }
+  void AcceptWrites() {
+    const rocksdb::BackgroundErrorRecoveryInfo recovered{};
+    store().recovery().MakeListener()->OnErrorRecoveryEnd(recovered);
+  }
+
+  void Set(const std::string& key) {
+    std::string reply;
+    const Outcome outcome = Dispatch(session_, {"SET", key, "value"}, Lane::kSlow, reply);
+    EXPECT_FALSE(outcome.failed) << reply;
+  }
+  uint64_t End() {
+    const Result<uint64_t> end = log_->ReadOffset();
+    EXPECT_TRUE(end.ok());
+    return end.ok() ? *end : 0;
+  }
+
+  // Whether a replica that has stream `id` up to the byte `end` gets the write of `key` when it asks for the rest.
+  bool Gets(const std::string& id, uint64_t end, const std::string& key) {
+    const Result<std::optional<Anchor>> start = log_->FindStart(id, end + 1);
+    EXPECT_TRUE(start.ok());
+    if (!start.ok() || !*start) return true;  // by a full transfer
+    LogStream stream(store(), **start);
+    std::string bytes;
+    for (;;) {
+      const Result<LogReader::Outcome> outcome = stream.Next(bytes);
+      EXPECT_TRUE(outcome.ok());
+      if (!outcome.ok() || *outcome != LogReader::Outcome::kBatch) return bytes.find(key) != std::string::npos;
+    }
+  }
+
+  Config config_;
+  std::unique_ptr<StreamLog> log_;
+};
+
+// repl-backlog-ttl passes while the disk is full.
+TEST_F(StreamLogTest, AReplicaGetsTheWritesAfterAnEndOfTheLoggingThatCouldNotBeSaved) {
+  ASSERT_TRUE(log_->BeginLogging().ok());
+  Set("first");
+  const std::string id = log_->history().id;
+  const uint64_t end = End();
+  RefuseWrites();
+  log_->EndLogging();
+  AcceptWrites();
+  Set("second");
+  Crash();
+  EXPECT_TRUE(Gets(id, end, "second"));
+}
+
+TEST_F(StreamLogTest, TheEndOfTheLoggingIsTriedAgain) {
+  ASSERT_TRUE(log_->BeginLogging().ok());
+  RefuseWrites();
+  log_->EndLogging();
+  AcceptWrites();
+  EXPECT_TRUE(log_->logs());
+  log_->EndLogging();
+  EXPECT_FALSE(log_->logs());
+  EXPECT_EQ(0u, store().interests().wanted() & kInterestInReplication);
+  Crash();
+  EXPECT_FALSE(log_->logs());
+}
+
+// WAIT compares the offsets of replicas with the end of the stream. With an end of 0 it would count every replica.
+TEST_F(StreamLogTest, ABeginOfTheLoggingThatCouldNotBeSavedIsTriedAgain) {
+  RefuseWrites();
+  EXPECT_FALSE(log_->BeginLogging().ok());
+  AcceptWrites();
+  EXPECT_FALSE(log_->logs());
+  EXPECT_EQ(0u, store().interests().wanted() & kInterestInReplication);
+  EXPECT_TRUE(log_->BeginLogging().ok());
+  EXPECT_TRUE(log_->logs());
+  Set("key");
+  EXPECT_GT(End(), 0u);
+}
+
+// The restart gave the stream a new id, because others may have continued the former one.
+TEST_F(StreamLogTest, AFailedDemotionKeepsTheIdOfTheStream) {
+  ASSERT_TRUE(log_->BeginLogging().ok());
+  Set("key");
+  Crash();
+  const History before = log_->history();
+  ASSERT_EQ(before.former.size(), 1u);
+  RefuseWrites();
+  EXPECT_FALSE(log_->TurnReplica(false).ok());
+  AcceptWrites();
+  EXPECT_EQ(log_->history().id, before.id);
+  EXPECT_FALSE(log_->history().is_replica);
+  EXPECT_TRUE(log_->TurnReplica(false).ok());
+  EXPECT_EQ(log_->history().id, before.former[0].id);
+}
+
+// A replica without a log that could not be promoted would otherwise take itself for a primary.
+TEST_F(StreamLogTest, AFailedPromotionKeepsTheRole) {
+  ASSERT_TRUE(log_->TurnReplica(false).ok());
+  RefuseWrites();
+  EXPECT_FALSE(log_->TurnPrimary().ok());
+  AcceptWrites();
+  EXPECT_TRUE(log_->history().is_replica);
+  EXPECT_TRUE(log_->TurnPrimary().ok());
+  EXPECT_FALSE(log_->history().is_replica);
+  Crash();
+  EXPECT_FALSE(log_->history().is_replica);
+}
+
+}  // namespace
+}  // namespace cairn
