@@ -111,6 +111,7 @@ class Dispatcher {
   Status LockFor(Call& call, bool everything);
   bool AddStripes(CommandWorker& worker, const Command& command, std::span<const std::string_view> argv,
                   bool reads_too);
+  uint64_t MostMemory(const Call& call) const;
   Status RunOnce(Call& call, Reply& reply, bool everything);
   bool ExpireFound(CommandWorker& worker, const Command& command);
   static void FindAwaitedKeys(const Call& call);

@@ -206,7 +206,7 @@ Result<Search> ReadSearch(Args& args, const Form& form, Zset& zset) {
 
 // ---- searching
 
-Result<std::vector<Hit>> FindHits(Zset& zset, const Search& search) {
+Result<std::vector<Hit>> FindHits(CommandMemory& memory, Zset& zset, const Search& search) {
   std::vector<Hit> hits;
   if (!zset.exists()) return hits;
   const uint64_t limit = search.any ? search.count : UINT64_MAX;
@@ -217,7 +217,9 @@ Result<std::vector<Hit>> FindHits(Zset& zset, const Search& search) {
     TRY(zset.ForEach(range, [&](std::string_view member, double score) -> Result<bool> {
       const std::optional<GeoPoint> point = GeoPointOf(score);
       const std::optional<double> distance = point ? search.shape.DistanceWithin(*point) : std::nullopt;
-      if (distance) hits.push_back({std::string(member), *point, *distance, score});
+      if (!distance) return true;
+      memory.Use(sizeof(Hit) + member.size());
+      hits.push_back({std::string(member), *point, *distance, score});
       return hits.size() < limit;
     }));
   }
@@ -277,7 +279,7 @@ Status RunSearch(CommandContext& ctx, Args& args, Reply& reply, const Form& form
   Zset zset(keys, source);
   TRY(zset.Open());
   const Search search = TRY(ReadSearch(args, form, zset));
-  std::vector<Hit> hits = TRY(FindHits(zset, search));
+  std::vector<Hit> hits = TRY(FindHits(ctx.txn().command().memory(), zset, search));
   SortHits(hits, search);
   if (search.target) return StoreHits(ctx, std::move(hits), search, form, reply);
   ReplyHits(hits, search, reply);

@@ -63,10 +63,10 @@ Status HReplace(CommandContext& ctx, Args& args, Reply& reply) {
 Status SReplace(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   const Key key = keys.Name(args.Bytes());
-  SetBuilder members(ctx.limits());
+  SetBuilder members(keys);
   while (args.More()) members.Add(args.Bytes());
   const KeyEntry entry = TRY(keys.Find(key, Access::kPeek));
-  TRY(members.StoreTo(keys, key, entry, kNoExpiry));
+  TRY(members.StoreTo(key, entry, kNoExpiry));
   EmitReplaced(ctx, args, entry, kSetEvent, "sreplace", "SADD");
   reply.Integer(static_cast<int64_t>(members.size()));
   return Ok();

@@ -57,7 +57,7 @@ Status PopAll(CommandContext& ctx, Keyspace& keys, const Set& set, Reply& reply)
 
 // Pops nearly all members: writing the rest again is cheaper than deleting the others.
 Status PopMost(CommandContext& ctx, Keyspace& keys, const Set& set, const std::vector<uint64_t>& ranks, Reply& reply) {
-  SetBuilder rest(keys.limits());
+  SetBuilder rest(keys);
   uint64_t rank = 0;
   size_t next = 0;
   TRY(set.ForEach([&](std::string_view member) -> Result<bool> {
@@ -71,7 +71,7 @@ Status PopMost(CommandContext& ctx, Keyspace& keys, const Set& set, const std::v
     }
     return true;
   }));
-  return rest.StoreTo(keys, set.key(), set.entry(), set.entry().expire_ms());
+  return rest.StoreTo(set.key(), set.entry(), set.entry().expire_ms());
 }
 
 // SPOP key [count]
@@ -109,7 +109,8 @@ Status ReplyDraws(const Set& set, const SampleCount& sample, CommandContext& ctx
   std::vector<std::string> members;
   if (sample.ReadsAll(set.size())) {
     members.reserve(set.size());
-    TRY(set.ForEach([&members](std::string_view member) -> Result<bool> {
+    TRY(set.ForEach([&](std::string_view member) -> Result<bool> {
+      ctx.txn().command().memory().Use(sizeof(std::string) + member.size());
       members.emplace_back(member);
       return true;
     }));

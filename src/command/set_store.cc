@@ -115,7 +115,7 @@ Status ReplyResult(CommandContext& ctx, Args& args, Reply& reply, Operation coll
   Keyspace keys = ctx.keys();
   NamedSets named(keys);
   TRY(named.Open(args.all().subspan(1)));
-  SetBuilder result(ctx.limits());
+  SetBuilder result(keys);
   TRY(collect(named, result));
   reply.Set(result.size());
   return result.ForEach([&reply](std::string_view member) -> Result<bool> {
@@ -132,10 +132,10 @@ Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation coll
   keys.EmitMisses(true);
   TRY(named.Open(args.all().subspan(2)));
   keys.EmitMisses(false);
-  SetBuilder result(ctx.limits());
+  SetBuilder result(keys);
   TRY(collect(named, result));
   const KeyEntry entry = TRY(keys.Find(target, Access::kPeek));
-  TRY(result.StoreTo(keys, target, entry, kNoExpiry));
+  TRY(result.StoreTo(target, entry, kNoExpiry));
   ctx.Stored(kSetEvent, ctx.command().row().name, target.bytes(), result.size() == 0, entry.exists());
   reply.Integer(static_cast<int64_t>(result.size()));
   return Ok();
@@ -202,7 +202,7 @@ Status SInterCard(CommandContext& ctx, Args& args, Reply& reply) {
 // The members of all sets that have been visited before.
 class SeenMembers {
  public:
-  SeenMembers(const Limits& limits, bool approx) : exact_(limits), approx_(approx) {}
+  SeenMembers(Keyspace& keys, bool approx) : exact_(keys), approx_(approx) {}
 
   void Add(std::string_view member) {
     if (approx_) {
@@ -230,7 +230,7 @@ Status SUnionCard(CommandContext& ctx, Args& args, Reply& reply) {
   Keyspace keys = ctx.keys();
   NamedSets named(keys);
   TRY(named.Open(options.names));
-  SeenMembers seen(ctx.limits(), options.approx);
+  SeenMembers seen(keys, options.approx);
   for (const Set& set : named.sets()) {
     if (seen.Reaches(options.limit)) break;
     TRY(set.ForEach([&](std::string_view member) -> Result<bool> {

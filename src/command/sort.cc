@@ -40,39 +40,45 @@ using Elements = std::vector<Element>;
 
 // ---- reading
 
-void Add(Elements& elements, std::string_view text) { elements.push_back({.text = std::string(text)}); }
+void Add(CommandMemory& memory, Elements& elements, std::string_view text) {
+  memory.Use(sizeof(Element) + text.size());
+  elements.push_back({.text = std::string(text)});
+}
 
 // Reads elements in the list's order; from its end if DESC applies and the order is kept.
-Status ReadList(List& list, const SortOptions& options, SortOptions::Part part, Elements& elements) {
+Status ReadList(CommandMemory& memory, List& list, const SortOptions& options, SortOptions::Part part,
+                Elements& elements) {
   const bool backwards = options.descending && options.keeps_order;
   const uint64_t first = backwards ? list.size() - part.first - part.n : part.first;
   std::string scratch;
-  TRY(list.ForEach(first, part.n, [&](const Item& item) { Add(elements, item.Text(scratch)); }));
+  TRY(list.ForEach(first, part.n, [&](const Item& item) { Add(memory, elements, item.Text(scratch)); }));
   if (backwards) std::reverse(elements.begin(), elements.end());
   return Ok();
 }
 
-Status ReadSet(const Set& set, SortOptions::Part part, Elements& elements) {
+Status ReadSet(CommandMemory& memory, const Set& set, SortOptions::Part part, Elements& elements) {
   uint64_t rank = 0;
   return set.ForEach([&](std::string_view member) -> Result<bool> {
-    if (rank >= part.first) Add(elements, member);
+    if (rank >= part.first) Add(memory, elements, member);
     return ++rank < part.first + part.n;
   });
 }
 
-Status ReadZset(Zset& zset, const SortOptions& options, SortOptions::Part part, Elements& elements) {
+Status ReadZset(CommandMemory& memory, Zset& zset, const SortOptions& options, SortOptions::Part part,
+                Elements& elements) {
   ZsetRange range;
   range.first_rank = static_cast<int64_t>(part.first);
   range.last_rank = static_cast<int64_t>(part.first + part.n) - 1;
   range.reverse = options.descending;
-  return zset.ForEach(range, [&elements](std::string_view member, double) -> Result<bool> {
-    Add(elements, member);
+  return zset.ForEach(range, [&](std::string_view member, double) -> Result<bool> {
+    Add(memory, elements, member);
     return true;
   });
 }
 
 // Reads the elements to sort: all of them or, if their order is kept, those within LIMIT.
 Result<Elements> ReadElements(Keyspace& keys, const Key& key, KeyEntry entry, const SortOptions& options) {
+  CommandState& command = keys.txn().command();
   Elements elements;
   const auto part_of = [&options](uint64_t size) {
     return options.keeps_order ? options.PartOf(size) : SortOptions::Part{0, size};
@@ -81,20 +87,20 @@ Result<Elements> ReadElements(Keyspace& keys, const Key& key, KeyEntry entry, co
     List list(keys, key);
     TRY(list.Open(std::move(entry)));
     const SortOptions::Part part = part_of(list.size());
-    TRY(keys.txn().command().Spend(part.n));
-    if (part.n > 0) TRY(ReadList(list, options, part, elements));
+    TRY(command.Spend(part.n));
+    if (part.n > 0) TRY(ReadList(command.memory(), list, options, part, elements));
   } else if (entry.type() == Type::kSet) {
     Set set(keys, key);
     TRY(set.Open(std::move(entry)));
     const SortOptions::Part part = part_of(set.size());
-    TRY(keys.txn().command().Spend(part.n));
-    if (part.n > 0) TRY(ReadSet(set, part, elements));
+    TRY(command.Spend(part.n));
+    if (part.n > 0) TRY(ReadSet(command.memory(), set, part, elements));
   } else {
     Zset zset(keys, key);
     TRY(zset.Open(std::move(entry)));
     const SortOptions::Part part = part_of(zset.size());
-    TRY(keys.txn().command().Spend(part.n));
-    if (part.n > 0) TRY(ReadZset(zset, options, part, elements));
+    TRY(command.Spend(part.n));
+    if (part.n > 0) TRY(ReadZset(command.memory(), zset, options, part, elements));
   }
   return elements;
 }

@@ -136,6 +136,7 @@ Status ZRangeStore(CommandContext& ctx, Args& args, Reply& reply) {
   keys.EmitMisses(false);
   std::vector<ScoredMember> elements;
   TRY(zset.ForEach(range.range, [&](std::string_view member, double score) {
+    ctx.txn().command().memory().Use(BytesOfScored(member));
     elements.push_back({std::string(member), score});
     return true;
   }));

@@ -89,9 +89,10 @@ Status ReadOptions(Args& args, const Form& form, Inputs& inputs) {
   return args.Done();
 }
 
-Result<std::vector<ScoredMember>> Intersect(Inputs& inputs) {
+Result<std::vector<ScoredMember>> Intersect(CommandMemory& memory, Inputs& inputs) {
   std::vector<ScoredMember> elements;
   TRY(IntersectZsets(std::move(inputs.sources), inputs.aggregate, [&](std::string_view member, double score) {
+    memory.Use(BytesOfScored(member));
     elements.push_back({std::string(member), score});
     return true;
   }));
@@ -99,11 +100,11 @@ Result<std::vector<ScoredMember>> Intersect(Inputs& inputs) {
   return elements;
 }
 
-Result<std::vector<ScoredMember>> Compute(Operation operation, Inputs& inputs) {
+Result<std::vector<ScoredMember>> Compute(CommandMemory& memory, Operation operation, Inputs& inputs) {
   switch (operation) {
-    case Operation::kUnion: return UniteZsets(std::move(inputs.sources), inputs.aggregate);
-    case Operation::kInter: return Intersect(inputs);
-    case Operation::kDiff: return SubtractZsets(std::move(inputs.sources));
+    case Operation::kUnion: return UniteZsets(memory, std::move(inputs.sources), inputs.aggregate);
+    case Operation::kInter: return Intersect(memory, inputs);
+    case Operation::kDiff: return SubtractZsets(memory, std::move(inputs.sources));
   }
   return Status::Reply(errors::kSyntax);
 }
@@ -115,7 +116,7 @@ Status ReplyResult(CommandContext& ctx, Args& args, Reply& reply, Operation oper
   TRY(ReadSources(ctx, args, keys, inputs));
   TRY(ReadOptions(args, {operation, Outcome::kReply}, inputs));
   const ElementsReply elements(reply, FormOf(reply, inputs.with_scores));
-  const auto result = TRY(Compute(operation, inputs));
+  const auto result = TRY(Compute(ctx.txn().command().memory(), operation, inputs));
   for (const ScoredMember& element : result) elements(element.member, element.score);
   elements.Finish();
   return Ok();
@@ -130,7 +131,7 @@ Status StoreResult(CommandContext& ctx, Args& args, Reply& reply, Operation oper
   TRY(ReadSources(ctx, args, keys, inputs));
   keys.EmitMisses(false);
   TRY(ReadOptions(args, {operation, Outcome::kStore}, inputs));
-  auto result = TRY(Compute(operation, inputs));
+  auto result = TRY(Compute(ctx.txn().command().memory(), operation, inputs));
   const KeyEntry replaced = TRY(keys.Find(target, Access::kPeek));
   reply.Integer(static_cast<int64_t>(result.size()));
   const bool is_empty = result.empty();

@@ -32,6 +32,8 @@ class RdbWriter {
  public:
   explicit RdbWriter(std::string& out, const RdbFilePart* part = nullptr) : out_(out), part_(part) {}
 
+  // Whether the value is written as a payload, which is in memory as a whole.
+  bool is_payload() const { return part_ == nullptr; }
   // A collection in a file with more elements or bytes is written while it is read, so its count is needed first.
   uint64_t most_elements_held() const { return part_ != nullptr ? kMostElementsHeld : UINT64_MAX; }
   size_t most_bytes_held() const { return part_ != nullptr ? kMostBytesHeld : SIZE_MAX; }

@@ -403,6 +403,7 @@ void Server::LimitMemory() {
   constexpr uint64_t kTrackingPart = 16;  // the divisor of memory-budget
   const uint64_t budget = MemoryBudget(settings());
   clients_.tracking.SetMostBytes(budget / kTrackingPart);
+  config_->limits().command_max_memory = static_cast<int64_t>(CommandShareOf(budget));
   config_->limits().json_max_memory = static_cast<int64_t>(Json::ShareOf(budget));
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "storage/command_memory.h"
 #include "storage/counters.h"
 
 namespace cairn {
@@ -45,12 +46,17 @@ class CommandState {
     return why == kNeedsSlowLane ? Status::WouldWait() : Status::Reply(std::string(why));
   }
 
+  CommandMemory& memory() { return memory_; }
+
   // ---- work
   // Once the flag is true, the command (one that only reads) ends with an error at its next step: its client is gone.
   void StopAt(const bool* flag) { stop_ = flag; }
-  // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up.
+  // Takes `steps` from the fast lane's work budget; kWouldWait when it is used up. On the slow lane an error if the
+  // command uses too much memory; on the fast lane kWouldWait.
   Status Spend(uint64_t steps) {
     if (stop_ != nullptr && *stop_) return Status::Reply("ERR stopped");
+    if (memory_.is_too_much()) [[unlikely]]
+      return lane_ == Lane::kSlow ? Status::Reply(std::string(CommandMemory::kTooMuch)) : Status::WouldWait();
     if (lane_ == Lane::kSlow) return Ok();
     if (steps > steps_left_) return Status::WouldWait();
     steps_left_ -= steps;
@@ -94,6 +100,7 @@ class CommandState {
     reads_ = reads;
     steps_left_ = kFastLaneSteps;
     packed_elements_ = 0;
+    memory_.Clear();
     stop_ = nullptr;
     saw_uncommitted_ = met_lock_ = false;
     missing_row_.clear();
@@ -148,6 +155,7 @@ class CommandState {
   bool only_peeks_ = false;
   int64_t now_ms_ = 0;
   uint64_t steps_left_ = 0;
+  CommandMemory memory_;
   uint64_t packed_elements_ = 0;  // of walks that no step was taken for; below kElementsPerStep
   const bool* stop_ = nullptr;
   uint64_t hits_ = 0;

@@ -38,6 +38,9 @@ class Overlay {
     std::string_view row() const { return tagged.substr(1); }
   };
 
+  // The memory of a written row, besides its key and value: its Entry, its Undo, and its part of the table.
+  static constexpr size_t kEntryBytes = 96;
+
   bool empty() const { return entries_.empty(); }
   size_t bytes() const { return arena_bytes_; }  // bytes allocated from the arena since Clear()
   static uint64_t HashOf(std::string_view tagged);

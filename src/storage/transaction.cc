@@ -253,6 +253,7 @@ void Transaction::Put(const RowKey& row, std::string_view value, std::string_vie
   if ((bytes >= kLargeValueBytes || row.row().size() > kMostRowBytes) && !MayPutLarge(row, bytes)) [[unlikely]]
     return;
   uses_.Forget(row);
+  UseMemory(row, bytes);
   overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kPut, value, rest);
 }
 
@@ -260,7 +261,15 @@ void Transaction::Delete(const RowKey& row) {
   ASSERT(stripes_.Has(row.stripe()), "a writer holds the stripe");
   if (row.row().size() > kMostRowBytes) [[unlikely]]
     command_.Refuse(kRowTooLarge);
+  UseMemory(row, 0);
   overlay_.Write(row, Overlay::HashOf(row.tagged()), Overlay::State::kDeleted, {});
+}
+
+// Commands whose changes need much memory take turns, so that there is one of them at a time.
+void Transaction::UseMemory(const RowKey& row, size_t value_bytes) {
+  command_.memory().Use(Overlay::kEntryBytes + row.tagged().size() + value_bytes);
+  if (command_.memory().is_much() && command_.lane() == Lane::kSlow && !turn_) [[unlikely]]
+    turn_.emplace(store_.large_commits());
 }
 
 Cursor Transaction::Scan(const RowKey& lower, const RowKey& upper, Direction direction) {

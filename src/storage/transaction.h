@@ -141,6 +141,7 @@ class Transaction {
   Status Observe(uint32_t stripe);
   Result<RowRef> GetCommitted(const RowKey& row, Access access, uint64_t hash);
   bool MayPutLarge(const RowKey& row, size_t value_bytes);
+  void UseMemory(const RowKey& row, size_t value_bytes);
   void Admit(const RowKey& row, uint64_t hash, std::string_view value, Access access);
 
   Store& store_;

@@ -34,10 +34,16 @@ struct Limits {
   // A hash or set beyond a limit of entries or of an element's length stays packed up to this size.
   std::atomic<int64_t> packed_large_max_bytes{12 * 1024};
   std::atomic<int64_t> proto_max_bulk_len{512 * 1024 * 1024};
+  // The memory that a command may use for its changes and for elements that it collects, besides 16 times the bytes of
+  // its request. The server sets it to CommandShareOf its budget.
+  std::atomic<int64_t> command_max_memory{INT64_MAX};
   // The memory of one parsed document, in bytes. The server sets it to Json::ShareOf its budget.
   std::atomic<int64_t> json_max_memory{INT64_MAX};
   std::atomic<bool> skips_payload_checksums{false};  // RESTORE skips the checksum (DEBUG)
 };
+
+// The part of `budget` that a command may use, in bytes.
+constexpr uint64_t CommandShareOf(uint64_t budget) { return std::max(budget / 4, uint64_t{16} << 20); }
 
 // The current value of one of Limits; a negative one reads as zero.
 inline uint64_t ReadLimit(const std::atomic<int64_t>& limit) {

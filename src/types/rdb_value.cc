@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "base/hash.h"
+#include "types/value_memory.h"
 #include "types/value_types.h"
 
 namespace cairn {
@@ -14,6 +15,7 @@ namespace {
 
 // The maximum reserved in advance, however many parts the payload announces.
 constexpr uint64_t kMostReserved = 4096;
+constexpr uint64_t kSampledRows = 16;  // of a collection whose payload is estimated
 
 struct ItemHash {
   size_t operator()(const Item& item) const {
@@ -97,6 +99,10 @@ Status RdbValueReader::Check() const {
 }
 
 Status SaveRdbValue(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer) {
+  if (writer.is_payload()) {
+    const uint64_t bytes = TRY(MemoryOf(keys.txn(), key, entry, kSampledRows));
+    keys.txn().command().memory().Use(bytes);
+  }
   return ValueTypeOf(entry).save(keys, key, std::move(entry), writer);
 }
 

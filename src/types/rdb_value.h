@@ -114,7 +114,8 @@ class RdbValueReader {
   RdbValue value_;
 };
 
-// Writes the RDB type and the value. REQUIRES: `entry` was found under `key` and exists.
+// Writes the RDB type and the value. The command uses the memory of a payload (CommandMemory). REQUIRES:
+// `entry` was found under `key` and exists.
 Status SaveRdbValue(Keyspace& keys, const Key& key, KeyEntry entry, RdbWriter& writer);
 // Stores `value` under `key`, without an expiry, in place of what `entry` saw. REQUIRES: the key's stripe is locked.
 Status LoadRdbValue(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value);

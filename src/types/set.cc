@@ -8,6 +8,8 @@
 namespace cairn {
 namespace {
 
+constexpr uint64_t kBytesOfPopped = 128;  // of a member and its tombstone, besides the characters of both
+
 Status VisitPacked(const PackedEntries& packed, MemberVisitor visit) {
   PackedReader reader(packed.payload());
   Item item;
@@ -238,7 +240,8 @@ Result<std::string> Set::Pop(uint64_t rank) {
 Result<std::vector<std::string>> Set::PopRanks(std::span<const uint64_t> ranks) {
   std::vector<std::string> members;
   members.reserve(ranks.size());
-  TRY(ForEachRank(ranks, [&members](std::string_view member) -> Result<bool> {
+  TRY(ForEachRank(ranks, [&](std::string_view member) -> Result<bool> {
+    keyspace_->txn().command().memory().Use(kBytesOfPopped + 2 * member.size());
     members.emplace_back(member);
     return true;
   }));

@@ -7,6 +7,11 @@
 #include "encoding/varint.h"
 
 namespace cairn {
+namespace {
+
+constexpr uint64_t kBytesOfText = 64;  // of a text in both containers, besides its characters
+
+}  // namespace
 
 bool SetBuilder::Add(std::string_view member) {
   if (only_integers_) {
@@ -24,6 +29,7 @@ bool SetBuilder::Add(std::string_view member) {
 
 bool SetBuilder::AddText(std::string_view member) {
   if (index_.contains(member)) return false;
+  keyspace_.txn().command().memory().Use(kBytesOfText + member.size());
   index_.insert(texts_.emplace_back(member));
   return true;
 }
@@ -71,22 +77,22 @@ bool SetBuilder::PacksInto(std::string& payload, bool& is_large) const {
   return true;
 }
 
-Status SetBuilder::StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& entry, int64_t expire_ms) const {
-  if (size() == 0) return entry.exists() ? keyspace.Remove(key, entry) : Ok();
+Status SetBuilder::StoreTo(const Key& key, const KeyEntry& entry, int64_t expire_ms) const {
+  if (size() == 0) return entry.exists() ? keyspace_.Remove(key, entry) : Ok();
   RecordHeader header{.type = Type::kSet, .grown = is_large_, .expire_ms = expire_ms};
   std::string payload;
   if (only_integers_) {
     payload = EncodeIntegers(Ascending());
     if (payload.size() <= MostPackedBytes(limits_, is_large_, size())) {
       header.encoding = Encoding::kIntegers;
-      return keyspace.Write(key, entry, header, payload);
+      return keyspace_.Write(key, entry, header, payload);
     }
   } else if (PacksInto(payload, header.grown)) {
     header.encoding = Encoding::kPacked;
-    return keyspace.Write(key, entry, header, payload);
+    return keyspace_.Write(key, entry, header, payload);
   }
-  TRY(keyspace.txn().command().Spend(size()));
-  SpreadElements spread(keyspace.txn(), keyspace.id(), key.stripe());
+  TRY(keyspace_.txn().command().Spend(size()));
+  SpreadElements spread(keyspace_.txn(), keyspace_.id(), key.stripe());
   TRY(ForEach([&spread](std::string_view member) -> Result<bool> {
     spread.PutNew(member, {});
     return true;
@@ -95,7 +101,7 @@ Status SetBuilder::StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& e
   AppendSpreadPayload(payload, spread.id(), spread.count());
   header.encoding = Encoding::kSpread;
   header.grown = false;
-  return keyspace.Write(key, entry, header, payload);
+  return keyspace_.Write(key, entry, header, payload);
 }
 
 }  // namespace cairn

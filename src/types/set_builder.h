@@ -26,7 +26,8 @@ namespace cairn {
 
 class SetBuilder {
  public:
-  explicit SetBuilder(const Limits& limits) : limits_(limits) {}
+  // The keyspace's command uses the memory of the members.
+  explicit SetBuilder(Keyspace& keyspace) : keyspace_(keyspace), limits_(keyspace.limits()) {}
 
   // Returns true if the member is new.
   bool Add(std::string_view member);
@@ -40,8 +41,8 @@ class SetBuilder {
   // Visits every member until the visitor returns false; integers ascending.
   Status ForEach(MemberVisitor visit) const;
 
-  // Stores the set in place of what `entry` found under `key`; an empty set removes the key.
-  Status StoreTo(Keyspace& keyspace, const Key& key, const KeyEntry& entry, int64_t expire_ms) const;
+  // Stores the set in the keyspace, in place of what `entry` found under `key`; an empty set removes the key.
+  Status StoreTo(const Key& key, const KeyEntry& entry, int64_t expire_ms) const;
 
  private:
   bool AddText(std::string_view member);
@@ -49,6 +50,7 @@ class SetBuilder {
   std::vector<int64_t> Ascending() const;
   bool PacksInto(std::string& payload, bool& is_large) const;
 
+  Keyspace& keyspace_;
   const Limits& limits_;
   bool only_integers_ = true;
   bool is_large_ = false;                                                     // see MostPackedBytes

@@ -62,10 +62,10 @@ Status AddPiece(Keyspace& keys, const Key& key, const RdbValue& value) {
 }
 
 Status Load(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value) {
-  SetBuilder builder(keys.limits());
+  SetBuilder builder(keys);
   std::string scratch;
   for (const Item& member : value.items.all()) builder.Add(member.Text(scratch));
-  return builder.StoreTo(keys, key, entry, kNoExpiry);
+  return builder.StoreTo(key, entry, kNoExpiry);
 }
 
 constexpr RdbForm kForms[] = {

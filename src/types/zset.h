@@ -40,6 +40,9 @@ struct ScoredMember {
   }
 };
 
+// The memory of a member that a command collects with its score (CommandMemory).
+inline uint64_t BytesOfScored(std::string_view member) { return 2 * sizeof(ScoredMember) + member.size(); }
+
 // ZADD's options: what Add may do.
 struct AddRules {
   bool only_new = false;       // NX

@@ -116,7 +116,8 @@ Result<std::optional<double>> ZsetSource::Score(std::string_view member) {
   return TRY(set_->Contains(member)) ? std::optional<double>(1) : std::nullopt;
 }
 
-Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Aggregate aggregate) {
+Result<std::vector<ScoredMember>> UniteZsets(CommandMemory& memory, std::vector<ZsetSource> sources,
+                                             Aggregate aggregate) {
   SortBySize(sources);
   ScoresByMember scores;
   for (ZsetSource& source : sources) {
@@ -124,6 +125,7 @@ Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Ag
       score = ZeroIfNan(PartOf(source, score, aggregate));
       const auto found = scores.find(member);
       if (found == scores.end()) {
+        memory.Use(BytesOfScored(member));
         scores.emplace(member, score);
       } else {
         Combine(found->second, score, aggregate);
@@ -149,7 +151,7 @@ Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, Scor
   });
 }
 
-Result<std::vector<ScoredMember>> SubtractZsets(std::vector<ZsetSource> sources) {
+Result<std::vector<ScoredMember>> SubtractZsets(CommandMemory& memory, std::vector<ZsetSource> sources) {
   std::vector<ScoredMember> elements;
   ZsetSource& first = sources[0];
   if (first.size() == 0) return elements;
@@ -162,6 +164,7 @@ Result<std::vector<ScoredMember>> SubtractZsets(std::vector<ZsetSource> sources)
     for (size_t i = 1; i < sources.size(); ++i) {
       if (TRY(sources[i].Score(member))) return true;
     }
+    memory.Use(BytesOfScored(member));
     elements.push_back({std::string(member), score});
     return true;
   }));

@@ -53,13 +53,15 @@ class ZsetSource {
 // kCount: the sum of the weights of the sources that have the member, whatever its scores.
 enum class Aggregate : uint8_t { kSum, kMin, kMax, kCount };
 
-// Returns all members of all sources, in a sorted set's order.
-Result<std::vector<ScoredMember>> UniteZsets(std::vector<ZsetSource> sources, Aggregate aggregate);
+// Returns all members of all sources, in a sorted set's order. `memory` counts them.
+Result<std::vector<ScoredMember>> UniteZsets(CommandMemory& memory, std::vector<ZsetSource> sources,
+                                             Aggregate aggregate);
 
 // Visits the members that all sources have, in no particular order.
 Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ScoredVisitor visit);
 
 // Returns the members of the first source that no other source has, with their scores, in a sorted set's order.
-Result<std::vector<ScoredMember>> SubtractZsets(std::vector<ZsetSource> sources);
+// `memory` counts them.
+Result<std::vector<ScoredMember>> SubtractZsets(CommandMemory& memory, std::vector<ZsetSource> sources);
 
 }  // namespace cairn

@@ -177,8 +177,8 @@ def test_a_wait_ends_with_null(server, r):
 @pytest.mark.parametrize("sides,order", [(("LEFT", "RIGHT"), "OBO"), (("LEFT", "LEFT"), "BULK"),
                                          (("RIGHT", "RIGHT"), "OBO")])
 def test_a_large_count_needs_little_more_memory_than_its_reply(sides, order):
-    """Moving 64 MB: only the reply, the transaction's rows and its batch are held, not the elements."""
-    element, count = "x" * 1000, 64_000
+    """Moving 24 MB: the reply, the transaction's rows, its batch and a memtable are held, but not the elements."""
+    element, count = "x" * 1000, 24_000
     with Server(memory_budget="256mb", maxmemory_clients="0") as server:
         client = server.client(socket_timeout=300)
         for first in range(0, count, 1000):
@@ -200,4 +200,4 @@ def test_a_large_count_needs_little_more_memory_than_its_reply(sides, order):
             watcher.join()
         assert len(moved) == count and client.llen("m") == count and client.llen("l") == 1
         assert client.lindex("m", 0) == moved[0] and client.lindex("m", -1) == moved[-1]
-        assert SANITIZER or max(peak) - before < 5 * count * len(element)
+        assert SANITIZER or max(peak) - before < 6.5 * count * len(element)

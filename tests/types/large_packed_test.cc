@@ -168,11 +168,11 @@ TEST_F(LargePackedTest, VeryManyTinyElementsAreSpread) {
   EXPECT_EQ(MembersOf("s").size(), 1025u);
   for (int i = 0; i < 1025; ++i) AddScored("z", std::to_string(i), 1);
   EXPECT_EQ(EncodingOf("z"), Encoding::kSpread);
-  SetBuilder builder(limits_);
-  for (int i = 0; i < 1025; ++i) builder.Add(std::to_string(i));
   Run("built", [&](Keyspace& keyspace, const Key& key) -> Status {
+    SetBuilder builder(keyspace);
+    for (int i = 0; i < 1025; ++i) builder.Add(std::to_string(i));
     const KeyEntry entry = TRY(keyspace.Find(key));
-    return builder.StoreTo(keyspace, key, entry, kNoExpiry);
+    return builder.StoreTo(key, entry, kNoExpiry);
   });
   EXPECT_EQ(EncodingOf("built"), Encoding::kSpread);
 }
@@ -180,11 +180,11 @@ TEST_F(LargePackedTest, VeryManyTinyElementsAreSpread) {
 // A built set (SUNIONSTORE, RESTORE) takes the same form as one that grew.
 TEST_F(LargePackedTest, ABuiltSetStaysInOneRow) {
   for (const bool of_texts : {false, true}) {
-    SetBuilder builder(limits_);
-    for (int i = 0; i < 600; ++i) builder.Add((of_texts ? "m" : "") + std::to_string(i));
     Run("s", [&](Keyspace& keyspace, const Key& key) -> Status {
+      SetBuilder builder(keyspace);
+      for (int i = 0; i < 600; ++i) builder.Add((of_texts ? "m" : "") + std::to_string(i));
       const KeyEntry entry = TRY(keyspace.Find(key));
-      return builder.StoreTo(keyspace, key, entry, kNoExpiry);
+      return builder.StoreTo(key, entry, kNoExpiry);
     });
     EXPECT_EQ(EncodingOf("s"), of_texts ? Encoding::kPacked : Encoding::kIntegers);
     EXPECT_EQ(ShownEncoding("s"), "hashtable");

@@ -81,9 +81,9 @@ class SetTest : public CollectionFixture {
 
   void Build(std::string_view name, const Members& members) {
     Run(name, [&](Keyspace& keyspace, const Key& key) -> Status {
-      SetBuilder builder(limits_);
+      SetBuilder builder(keyspace);
       for (const std::string& member : members) builder.Add(member);
-      return builder.StoreTo(keyspace, key, TRY(keyspace.Find(key)), kNoExpiry);
+      return builder.StoreTo(key, TRY(keyspace.Find(key)), kNoExpiry);
     });
   }
 };

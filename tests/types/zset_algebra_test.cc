@@ -70,6 +70,12 @@ class ZsetAlgebraTest : public StoreFixture {
     return scores;
   }
 
+  Scores Union(std::vector<ZsetSource> sources, Aggregate aggregate) {
+    return AsMap(UniteZsets(txn().command().memory(), std::move(sources), aggregate));
+  }
+  Scores Difference(std::vector<ZsetSource> sources) {
+    return AsMap(SubtractZsets(txn().command().memory(), std::move(sources)));
+  }
   Scores Inter(std::vector<ZsetSource> sources, Aggregate aggregate) {
     Scores scores;
     EXPECT_TRUE(IntersectZsets(std::move(sources), aggregate, [&](std::string_view member, double score) {
@@ -87,10 +93,10 @@ class ZsetAlgebraTest : public StoreFixture {
 TEST_F(ZsetAlgebraTest, CombinesScores) {
   AddZset("z1", {{"a", 1}, {"b", 2}, {"c", 3}});
   AddZset("z2", {{"b", 10}, {"c", -20}, {"d", 30}});
-  EXPECT_EQ(AsMap(UniteZsets(Sources(), Aggregate::kSum)), (Scores{{"a", 1}, {"b", 12}, {"c", -17}, {"d", 30}}));
-  EXPECT_EQ(AsMap(UniteZsets(Sources({2, 3}), Aggregate::kMax)), (Scores{{"a", 2}, {"b", 30}, {"c", 6}, {"d", 90}}));
+  EXPECT_EQ(Union(Sources(), Aggregate::kSum), (Scores{{"a", 1}, {"b", 12}, {"c", -17}, {"d", 30}}));
+  EXPECT_EQ(Union(Sources({2, 3}), Aggregate::kMax), (Scores{{"a", 2}, {"b", 30}, {"c", 6}, {"d", 90}}));
   EXPECT_EQ(Inter(Sources(), Aggregate::kMin), (Scores{{"b", 2}, {"c", -20}}));
-  EXPECT_EQ(AsMap(SubtractZsets(Sources())), (Scores{{"a", 1}}));
+  EXPECT_EQ(Difference(Sources()), (Scores{{"a", 1}}));
 }
 
 // The members of a set have score 1.
@@ -98,7 +104,7 @@ TEST_F(ZsetAlgebraTest, AcceptsSetsToo) {
   AddZset("z", {{"a", 5}, {"7", 6}});
   AddSet("integers", {"7", "8"});
   AddSet("texts", {"a", "7"});
-  EXPECT_EQ(AsMap(UniteZsets(Sources({1, 2, 4}), Aggregate::kSum)), (Scores{{"a", 9}, {"7", 12}, {"8", 2}}));
+  EXPECT_EQ(Union(Sources({1, 2, 4}), Aggregate::kSum), (Scores{{"a", 9}, {"7", 12}, {"8", 2}}));
   EXPECT_EQ(Inter(Sources(), Aggregate::kSum), (Scores{{"7", 8}}));
 }
 
@@ -106,8 +112,8 @@ TEST_F(ZsetAlgebraTest, AcceptsSetsToo) {
 TEST_F(ZsetAlgebraTest, ReplacesNanByZero) {
   AddZset("z1", {{"a", kInfinity}, {"b", kInfinity}});
   AddZset("z2", {{"a", -kInfinity}});
-  EXPECT_EQ(AsMap(UniteZsets(Sources(), Aggregate::kSum)), (Scores{{"a", 0}, {"b", kInfinity}}));
-  EXPECT_EQ(AsMap(UniteZsets(Sources({0, 1}), Aggregate::kSum)), (Scores{{"a", -kInfinity}, {"b", 0}}));
+  EXPECT_EQ(Union(Sources(), Aggregate::kSum), (Scores{{"a", 0}, {"b", kInfinity}}));
+  EXPECT_EQ(Union(Sources({0, 1}), Aggregate::kSum), (Scores{{"a", -kInfinity}, {"b", 0}}));
 }
 
 // An intersection of large sets reads none of them into memory, so a visitor that needs one member ends it at once. The
@@ -137,7 +143,7 @@ TEST_F(ZsetAlgebraTest, SubtractsFromALargeSet) {
   AddZset("large", large);
   for (int i = 10; i < 70'000; ++i) large.erase(std::to_string(i));
   AddZset("few", large);
-  const Scores left = AsMap(SubtractZsets(Sources()));
+  const Scores left = Difference(Sources());
   EXPECT_EQ(left.size(), 69'990);
   EXPECT_EQ(left.begin()->second, 10);
 }
@@ -145,9 +151,9 @@ TEST_F(ZsetAlgebraTest, SubtractsFromALargeSet) {
 TEST_F(ZsetAlgebraTest, MissingKeysAreEmpty) {
   AddZset("z", {{"a", 1}});
   AddZset("nothing", {});
-  EXPECT_EQ(AsMap(UniteZsets(Sources(), Aggregate::kSum)), (Scores{{"a", 1}}));
+  EXPECT_EQ(Union(Sources(), Aggregate::kSum), (Scores{{"a", 1}}));
   EXPECT_EQ(Inter(Sources(), Aggregate::kSum), Scores());
-  EXPECT_EQ(AsMap(SubtractZsets(Sources())), (Scores{{"a", 1}}));
+  EXPECT_EQ(Difference(Sources()), (Scores{{"a", 1}}));
 }
 
 // The result is the same whether a source is walked or looked up.
@@ -175,9 +181,9 @@ TEST_F(ZsetAlgebraTest, TheResultDoesNotDependOnSizes) {
     for (const auto& [member, score] : model[0]) {
       if (!model[1].contains(member) && !model[2].contains(member)) rest[member] = score;
     }
-    EXPECT_EQ(AsMap(UniteZsets(Sources(), Aggregate::kSum)), united);
+    EXPECT_EQ(Union(Sources(), Aggregate::kSum), united);
     EXPECT_EQ(Inter(Sources(), Aggregate::kSum), common);
-    EXPECT_EQ(AsMap(SubtractZsets(Sources())), rest);
+    EXPECT_EQ(Difference(Sources()), rest);
   }
 }
 
