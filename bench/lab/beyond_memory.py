@@ -77,24 +77,24 @@ def counted(server):
 
 @contextlib.contextmanager
 def running(options, build, folder, **directives):
-    """The server to be measured, in its cgroup and with nothing in the page cache, and a second port of it.
-
-    Without a warm-up of its cache, whose reads would count as those of the requests.
-    """
+    """The server to be measured, in its cgroup and with nothing in the page cache, and a second port of it."""
     second = free_port()
     subprocess.run(["sync"], check=True)
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("1")
     with memory_cgroup(options.limit * MB) as group, \
             start(build, data_dir=folder, start=False, memory_budget=f"{options.budget}mb",
-                  listen=f"127.0.0.1:{second}", key_cache_warmup=False, **directives) as server:
+                  listen=f"127.0.0.1:{second}", **directives) as server:
         start_in(group, server)
         yield server, second
         server.shutdown()
 
 
 def measure(options, program, case, build, folder):
-    """One run of a case on one build; its figures."""
-    with running(options, build, folder, io_threads=options.io_threads) as (server, second):
+    """One run of a case on one build; its figures.
+
+    Without a warm-up of the cache, whose reads would count as those of the requests.
+    """
+    with running(options, build, folder, io_threads=options.io_threads, key_cache_warmup=False) as (server, second):
         groups = [(server.port, CASES[case][1], options.clients, 0)] if CASES[case][1] else [
             (server.port, "write", options.writers, options.write_rate), (second, "read", 4, options.read_rate)]
         run_load(program, options.warm_seconds, options.keys, WARM_SEED, *groups)
