@@ -24,7 +24,9 @@ class CommandMemory {
     used_ = 0;
     most_ = UINT64_MAX;
   }
+  // Spend fails once more than this is in use.
   void Limit(uint64_t most_bytes) { most_ = most_bytes; }
+  // Counts bytes that stay in use until the command ends.
   void Use(uint64_t bytes) { used_ += bytes; }
 
   bool is_too_much() const { return used_ > most_; }

@@ -46,6 +46,7 @@ class CommandState {
     return why == kNeedsSlowLane ? Status::WouldWait() : Status::Reply(std::string(why));
   }
 
+  // What the command uses and may use. BeginCommand takes the limit away.
   CommandMemory& memory() { return memory_; }
 
   // ---- work

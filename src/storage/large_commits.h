@@ -5,8 +5,8 @@
 //
 // Until its end a commit holds each large value twice: in the transaction's rows and in RocksDB's batch, then in the
 // batch and in a memtable. A transaction takes the turn before it copies its first such value, or when its rows need a
-// large part of what a command may use (CommandMemory), and keeps it until the tick ends. Meanwhile the
-// other ones wait; their values are in their requests only.
+// large part of what a command may use (CommandMemory), and keeps it until the tick ends. Meanwhile the other ones
+// wait; large values are in their requests only.
 //
 // A memtable with such a value is as large as the value, and RocksDB flushes it only at a later write. So a turn ends
 // with the request of a flush if the memtables exceed their share of the budget, and the next turn waits for it.
