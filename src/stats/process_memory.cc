@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <fstream>
 #include <string>
@@ -37,6 +38,12 @@ uint64_t ReadStat(const char* name) {
   return mallctl(name, &value, &size, nullptr, 0) == 0 ? value : 0;
 }
 
+// The memory that was freed and that its thread keeps for its next allocations. jemalloc counts it as allocated.
+uint64_t CachedBytes() {
+  static const std::string name = "stats.arenas." + std::to_string(MALLCTL_ARENAS_ALL) + ".tcache_bytes";
+  return ReadStat(name.c_str());
+}
+
 // jemalloc updates its statistics only on request.
 void RefreshStats() {
   uint64_t epoch = 1;
@@ -60,7 +67,8 @@ ProcessMemory ProcessMemory::Read() {
   RefreshStats();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return {.allocated = ReadStat("stats.allocated"),
+  const uint64_t allocated = ReadStat("stats.allocated");
+  return {.allocated = allocated - std::min(allocated, CachedBytes()),
           .active = ReadStat("stats.active"),
           .resident = ReadStat("stats.resident"),
           .rss = ResidentBytes(),

@@ -13,7 +13,7 @@
 namespace cairn {
 
 struct ProcessMemory {
-  uint64_t allocated = 0;  // bytes allocated and not freed
+  uint64_t allocated = 0;  // bytes allocated and not freed, without what threads keep in their caches
   uint64_t active = 0;     // bytes of pages with allocated bytes
   uint64_t resident = 0;   // the allocator's physical memory
   uint64_t rss = 0;        // the process's physical memory
