@@ -5,11 +5,14 @@
 #include "types/json.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "base/assert.h"
 #include "command/families.h"
 #include "command/help.h"
@@ -21,21 +24,41 @@ namespace {
 
 enum class SetIf : uint8_t { kAlways, kMissing, kExists };
 
-// RFC 7396.
+// RFC 7396. The time is proportional to the members of both, however many there are.
 void MergeInto(JsonValue& target, const JsonValue& patch) {
   if (!patch.Is(JsonKind::kObject)) {
     target = patch;
     return;
   }
   if (!target.Is(JsonKind::kObject)) target.data = JsonValue::Object();
-  for (const JsonMember& member : patch.object()) {
-    if (member.value.Is(JsonKind::kNull)) {
-      std::erase_if(target.object(), [&member](const JsonMember& each) { return each.name == member.name; });
-      continue;
+  const JsonValue::Object& changes = patch.object();
+  absl::flat_hash_map<std::string_view, size_t> change_of;
+  for (const JsonMember& change : changes) change_of.emplace(change.name, change_of.size());
+  const auto find = [&](const JsonMember& member) {
+    const auto found = change_of.find(member.name);
+    return found == change_of.end() ? changes.size() : found->second;
+  };
+  std::vector<bool> is_new(changes.size(), true);
+  bool has_null = false;
+  for (JsonMember& member : target.object()) {
+    const size_t i = find(member);
+    if (i == changes.size()) continue;
+    is_new[i] = false;
+    if (changes[i].value.Is(JsonKind::kNull)) {
+      has_null = true;
+    } else {
+      MergeInto(member.value, changes[i].value);
     }
-    JsonValue* inner = target.Find(member.name);
-    if (inner == nullptr) inner = &target.object().emplace_back(JsonMember{member.name, {}}).value;
-    MergeInto(*inner, member.value);
+  }
+  if (has_null) {
+    std::erase_if(target.object(), [&](const JsonMember& member) {
+      const size_t i = find(member);
+      return i < changes.size() && changes[i].value.Is(JsonKind::kNull);
+    });
+  }
+  for (size_t i = 0; i < changes.size(); ++i) {
+    if (!is_new[i] || changes[i].value.Is(JsonKind::kNull)) continue;
+    MergeInto(target.object().emplace_back(JsonMember{changes[i].name, {}}).value, changes[i].value);
   }
 }
 

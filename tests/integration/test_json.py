@@ -3,6 +3,7 @@
 restarts, copies, saved files, permissions, WATCH, events, and large documents."""
 
 import json
+import time
 
 import pytest
 import redis
@@ -117,6 +118,21 @@ def test_a_replica_has_the_same_documents(files):
         for key in client.keys():
             assert replica.client().execute_command("JSON.GET", key) == client.execute_command("JSON.GET", key), key
         assert not replica.client().exists("empty")
+
+
+def test_merge_of_many_members_takes_linear_time(server):
+    """In a quadratic time these would take minutes."""
+    client = server.client()
+    members = [f'"member:{number}":{number}' for number in range(200_000)]
+    client.execute_command("JSON.SET", "many", "$", "{" + ",".join(members) + "}")
+    started = time.monotonic()
+    client.execute_command("JSON.MERGE", "many", "$", "{" + ",".join(reversed(members)) + ',"new":null}')
+    assert time.monotonic() - started < 10
+    assert client.execute_command("JSON.OBJLEN", "many", "$") == [200_000]
+    nulls = ",".join(f'"member:{number}":null' for number in range(0, 200_000, 2))
+    client.execute_command("JSON.MERGE", "many", "$", "{" + nulls + ',"new":1}')
+    assert client.execute_command("JSON.OBJLEN", "many", "$") == [100_001]
+    assert time.monotonic() - started < 20
 
 
 def test_resp3_replies(server):
