@@ -9,9 +9,12 @@
 namespace cairn {
 namespace {
 
-// Appends the text of a value, and counts it as visits.
-Status AppendCounted(const JsonValue& value, const JsonLayout& layout, int level, JsonWork& work, std::string& out) {
+// Appends the text of a value, and counts it as visits. Cuts the reply instead if there is no room for the layout,
+// which may be many times as long as the document.
+Status AppendCounted(const JsonValue& value, const JsonLayout& layout, int level, JsonWork& work, Reply& reply,
+                     std::string& out) {
   const size_t before = out.size();
+  if (!layout.IsCompact() && !reply.Fits(before + layout.Bytes(value, level))) return Ok();
   AppendJson(value, layout, out, level);
   return work.Visit((out.size() - before) / kJsonBytesPerVisit);
 }
@@ -26,7 +29,7 @@ Result<std::string> TextOfPaths(const std::vector<PathMatches>& found, bool is_l
   std::string out;
   // A value for legacy paths, an array otherwise.
   const auto append = [&](const std::vector<JsonMatch>& matches, int level) -> Status {
-    if (is_legacy) return AppendCounted(*matches[0].value, layout, level, work, out);
+    if (is_legacy) return AppendCounted(*matches[0].value, layout, level, work, reply, out);
     out += TRY(JsonTextOf(matches, layout, work, reply, level));
     return Ok();
   };
@@ -83,7 +86,7 @@ Result<std::string> JsonTextOf(const std::vector<JsonMatch>& matches, const Json
   for (size_t i = 0; i < matches.size() && reply.Fits(out.size()); ++i) {
     if (i > 0) out += ',';
     AppendJsonBreak(layout, level + 1, out);
-    TRY(AppendCounted(*matches[i].value, layout, level + 1, work, out));
+    TRY(AppendCounted(*matches[i].value, layout, level + 1, work, reply, out));
   }
   if (!matches.empty()) AppendJsonBreak(layout, level, out);
   return out + "]";
@@ -101,7 +104,7 @@ Status ReplyJsonMatches(const std::vector<JsonMatch>& matches, JsonWork& work, R
 }
 
 Status ReplyJsonGet(const Json& json, const JsonGetOptions& options, Reply& reply) {
-  if (options.format == JsonFormat::kText && options.IsCompact() && options.paths.size() == 1) {
+  if (options.format == JsonFormat::kText && options.layout.IsCompact() && options.paths.size() == 1) {
     // The whole document needs no parse.
     if (options.paths[0] == ".") {
       reply.Bulk(json.text());

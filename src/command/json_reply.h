@@ -22,8 +22,6 @@ struct JsonGetOptions {
   JsonLayout layout;
   JsonFormat format = JsonFormat::kText;
   std::vector<std::string_view> paths;
-
-  bool IsCompact() const { return layout.indent.empty() && layout.newline.empty() && layout.space.empty(); }
 };
 Result<JsonGetOptions> ParseJsonGetOptions(Args& args, int protocol);
 // The word behind FORMAT; `text` is the word for kText.

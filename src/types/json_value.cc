@@ -147,6 +147,21 @@ void AppendJsonBreak(const JsonLayout& layout, int level, std::string& out) {
   for (int i = 0; i < level; ++i) out += layout.indent;
 }
 
+size_t JsonLayout::Bytes(const JsonValue& value, int level) const {
+  size_t bytes = 0;
+  size_t items = 0;
+  if (value.Is(JsonKind::kArray)) {
+    items = value.array().size();
+    for (const JsonValue& item : value.array()) bytes += Bytes(item, level + 1);
+  } else if (value.Is(JsonKind::kObject)) {
+    items = value.object().size();
+    for (const JsonMember& member : value.object()) bytes += space.size() + Bytes(member.value, level + 1);
+  }
+  if (items == 0) return 0;
+  const auto outer = static_cast<size_t>(level);
+  return bytes + (items + 1) * newline.size() + (items * (outer + 1) + outer) * indent.size();
+}
+
 void AppendJson(const JsonValue& value, const JsonLayout& layout, std::string& out, int level) {
   switch (value.kind()) {
     case JsonKind::kNull: out += "null"; return;

@@ -78,6 +78,10 @@ struct JsonLayout {
   std::string_view indent;
   std::string_view newline;
   std::string_view space;
+
+  bool IsCompact() const { return indent.empty() && newline.empty() && space.empty(); }
+  // The bytes that AppendJson appends for the layout alone.
+  size_t Bytes(const JsonValue& value, int level) const;
 };
 void AppendJson(const JsonValue& value, const JsonLayout& layout, std::string& out, int level = 0);
 std::string JsonText(const JsonValue& value);

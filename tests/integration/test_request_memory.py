@@ -6,6 +6,7 @@ Memory is measured by the kernel's peak of the process since the start of the re
 """
 
 import pytest
+import redis
 from harness import Server
 from waiting import wait_until
 
@@ -40,6 +41,18 @@ def test_a_merge_of_many_digests_keeps_one_at_a_time(server):
     assert grown < 64 * MB
     fields = client.execute_command("TDIGEST.INFO", "target")
     assert fields[fields.index(b"Observations") + 1] == 200 * 60_000
+
+
+@pytest.mark.parametrize("path", [".", "$", "$[*]"])
+def test_a_long_indentation_is_refused(server, path):
+    """The reply would have 100 GB."""
+    client = server.client()
+    client.execute_command("JSON.SET", "document", "$", "[" + ",".join(["[1]"] * 50_000) + "]")
+    before = server.begin_peak()
+    with pytest.raises(redis.ConnectionError):
+        client.execute_command("JSON.GET", "document", "INDENT", " " * MB, path)
+    assert server.peak_bytes() - before < 64 * MB
+    assert server.client().execute_command("JSON.GET", "document", "INDENT", " ", "$[0][0]") == b"[ 1]"
 
 
 def test_a_merge_of_many_sketches_keeps_each_once(server):

@@ -32,6 +32,19 @@ TEST(JsonValue, HasOneTextWhateverTheInput) {
             "[9223372036854775807,9223372036854775808,-9223372036854775808]");
 }
 
+TEST(JsonValue, KnowsTheBytesOfALayout) {
+  const JsonLayout layout{.indent = "--", .newline = "\n", .space = "   "};
+  for (const std::string_view text : {"1", "[]", "{}", "[1,[2,{}],3]", R"({"a":[1,{"b":"c"}],"d":{"e":null}})"}) {
+    const Result<JsonValue> value = ParseJson(text);
+    ASSERT_TRUE(value.ok());
+    for (const int level : {0, 1, 5}) {
+      std::string out;
+      AppendJson(*value, layout, out, level);
+      EXPECT_EQ(text.size() + layout.Bytes(*value, level), out.size()) << out;
+    }
+  }
+}
+
 // Every function on values recurses, so the limit protects the stack.
 TEST(JsonValue, HasAtMost128Levels) {
   EXPECT_EQ(Roundtrip(Nested(kMostJsonLevels)), Nested(kMostJsonLevels));
