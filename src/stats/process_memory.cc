@@ -73,7 +73,7 @@ ProcessMemory ProcessMemory::Read() {
           .resident = ReadStat("stats.resident"),
           .rss = ResidentBytes(),
           .rss_peak = static_cast<uint64_t>(usage.ru_maxrss) * 1024,
-          .machine = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * PageBytes()};
+          .machine = MachineMemory()};
 }
 
 uint64_t MaxDataSize(const Settings& settings) {

@@ -20,18 +20,21 @@ Budget Budget::Of(uint64_t total) {
   // The process itself (code, stacks, compaction buffers, allocator slack) gets a fixed sum and a share.
   const uint64_t own = std::min(total / 3, 64 * kMegabyte + total / 10);
   const uint64_t rest = total - own;
-  budget.key_cache = rest * 50 / 100;
-  budget.block_cache = rest * 42 / 100;
+  budget.key_cache = rest / 100 * 50;
+  budget.block_cache = rest / 100 * 42;
   budget.memtables = std::min(budget.block_cache / 2, 512 * kMegabyte);
-  budget.rank_indexes = rest * 5 / 100;
+  budget.rank_indexes = rest / 100 * 5;
   budget.clients = total / 16;
   budget.rank_index_extra = budget.key_cache / 3;
   return budget;
 }
 
+uint64_t MachineMemory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+}
+
 uint64_t DefaultMemoryBudget() {
-  const uint64_t machine =
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  const uint64_t machine = MachineMemory();
   const uint64_t limit = ReadCgroupMemoryLimit(getpid()).value_or(machine);
   return std::max(std::min(machine, limit) / 10 * 4, 64 * kMegabyte);
 }

@@ -23,6 +23,9 @@ struct Budget {
   static Budget Of(uint64_t total);
 };
 
+// The physical memory of the machine, in bytes.
+uint64_t MachineMemory();
+
 // The default of memory-budget: 40 percent of the machine's memory or the cgroup's limit, the lower; at least 64 MB.
 uint64_t DefaultMemoryBudget();
 

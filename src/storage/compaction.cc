@@ -93,18 +93,27 @@ class HeadFilter : public rocksdb::CompactionFilter {
 
   Decision FilterV2(int, const rocksdb::Slice& key, ValueType, const rocksdb::Slice& value, std::string*,
                     std::string*) const override {
+    return Decide(View(key), View(value));
+  }
+  // For a value in a blob file. Without this, a compaction would read each of them from the disk. The id is in the row:
+  // only kBlobSpaces have such values.
+  Decision FilterBlobByKey(int, const rocksdb::Slice& key, std::string*, std::string*) const override {
+    return Decide(View(key), {});
+  }
+
+ private:
+  Decision Decide(std::string_view row, std::string_view value) const {
     Id id;
-    if (!read_id_(View(key), View(value), id)) return Decision::kKeep;  // not a row of this filter
+    if (!read_id_(row, value, id)) return Decision::kKeep;  // not a row of this filter
     if (!known_ || id != last_id_) {
       last_dropped_ = (rows_.*has_dropped)(id);
       last_id_ = id;
       known_ = true;
     }
-    if (last_dropped_ && counts_ && ModeOfRow(Space::kElements, View(key)) != StorageMode::kMemory) ++dropped_;
+    if (last_dropped_ && counts_ && ModeOfRow(Space::kElements, row) != StorageMode::kMemory) ++dropped_;
     return last_dropped_ ? Decision::kRemove : Decision::kKeep;
   }
 
- private:
   LazyFree& lazy_free_;
   mutable DroppableRows rows_;  // safe, like the others: one compaction thread owns the filter
   ReadId read_id_;

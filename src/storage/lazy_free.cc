@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/lazy_free.h"
 
-#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/experimental.h>
 
@@ -50,14 +49,6 @@ Result<bool> IsAlive(Store& store, CollectionId id) {
   return found.ok();
 }
 
-// Deletes the files whose rows are all in [lower, upper).
-Status DropFiles(Store& store, const RowKey& lower, const RowKey& upper) {
-  const rocksdb::Slice begin = ToSlice(lower.row());
-  const rocksdb::Slice end = ToSlice(upper.row());
-  const RowPlace place = store.engines().PlaceOf(lower.space(), lower.row());
-  return FromRocksDb(rocksdb::DeleteFilesInRange(&place.db, place.family, &begin, &end, false));
-}
-
 }  // namespace
 
 void LazyFree::AddCollection(CollectionId id) {
@@ -103,11 +94,13 @@ Status LazyFree::FreeKeyspaces(Store& store) {
   if (flushed) {
     cache_pass_.emplace();
     cache_empty_below_ = std::max(cache_empty_below_, empty_below);
-    files_empty_below_ = std::max(files_empty_below_.value_or(0), empty_below);
+    files_empty_below_ = std::max(files_empty_below_, empty_below);
+    dead_files_.emplace(store.engines());
   }
   if (cache_pass_) EraseDeadRows(store);
-  if (files_empty_below_) TRY(DropDeadFiles(store, *files_empty_below_));
-  files_empty_below_.reset();
+  if (!dead_files_ || !TRY(DropDeadFiles(store))) return Ok();
+  dead_files_.reset();
+  files_empty_below_ = 0;
   return Ok();
 }
 
@@ -218,21 +211,25 @@ void LazyFree::EraseDeadRows(Store& store) {
   cache_empty_below_ = 0;
 }
 
-Status LazyFree::DropDeadFiles(Store& store, CollectionId empty_below) {
+Result<bool> LazyFree::DropDeadFiles(Store& store) {
   const KeyspaceId oldest = store.databases().Oldest();
   // A power loss may take a flush that is not synced, and the files would be missing then.
   TRY(store.log().Sync());
   for (const StorageMode mode : {StorageMode::kSsd, StorageMode::kHdd, StorageMode::kMemory}) {
-    if (empty_below != 0) {
+    if (files_empty_below_ != 0) {
       for (const Space space : {Space::kElements, Space::kScores}) {
-        TRY(DropFiles(store, MakeCollectionStart(space, CollectionIn(mode, 0), 0),
-                      MakeCollectionStart(space, CollectionIn(mode, empty_below), 0)));
+        if (!TRY(dead_files_->Drop(MakeCollectionStart(space, CollectionIn(mode, 0), 0),
+                                   MakeCollectionStart(space, CollectionIn(mode, files_empty_below_), 0)))) {
+          return false;
+        }
       }
     }
-    TRY(DropFiles(store, MakeKeyBound(KeyspaceIn(mode, 0), 0), MakeKeyBound(KeyspaceIn(mode, oldest), 0)));
+    const bool are_dropped =
+        TRY(dead_files_->Drop(MakeKeyBound(KeyspaceIn(mode, 0), 0), MakeKeyBound(KeyspaceIn(mode, oldest), 0)));
+    if (!are_dropped) return false;
   }
-  if (empty_below != 0) orphans_on_disk_ = 0;  // they were in these files
-  return Ok();
+  if (files_empty_below_ != 0) orphans_on_disk_ = 0;  // they were in these files
+  return true;
 }
 
 }  // namespace cairn

@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "cache/row_cache.h"
 #include "encoding/row_key.h"
+#include "storage/dead_files.h"
 
 namespace cairn {
 
@@ -91,17 +92,19 @@ class LazyFree {
   Status SuggestCompactions(Store& store) ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
   Status SuggestCompaction(Store& store, CollectionId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
   Status FlushLarge(Store& store) ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
-  Status DropDeadFiles(Store& store, CollectionId empty_below);
+  // Returns whether it is done.
+  Result<bool> DropDeadFiles(Store& store) ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
   void EraseDeadRows(Store& store) ABSL_EXCLUSIVE_LOCKS_REQUIRED(work_mutex_);
 
   Mutex work_mutex_;  // held while Run works
   Mutex mutex_ ABSL_ACQUIRED_AFTER(work_mutex_);
   std::optional<Walk> walk_ ABSL_GUARDED_BY(work_mutex_);
-  std::deque<Walk> large_ ABSL_GUARDED_BY(work_mutex_);                         // to be compacted
-  size_t flushed_large_ ABSL_GUARDED_BY(work_mutex_) = 0;                       // the first of them that were flushed
-  std::optional<RowCache::Pass> cache_pass_ ABSL_GUARDED_BY(work_mutex_);       // after AddFlush
-  CollectionId cache_empty_below_ ABSL_GUARDED_BY(work_mutex_) = 0;             // for cache_pass_
-  std::optional<CollectionId> files_empty_below_ ABSL_GUARDED_BY(work_mutex_);  // until the files are deleted
+  std::deque<Walk> large_ ABSL_GUARDED_BY(work_mutex_);                    // to be compacted
+  size_t flushed_large_ ABSL_GUARDED_BY(work_mutex_) = 0;                  // the first of them that were flushed
+  std::optional<RowCache::Pass> cache_pass_ ABSL_GUARDED_BY(work_mutex_);  // after AddFlush
+  CollectionId cache_empty_below_ ABSL_GUARDED_BY(work_mutex_) = 0;        // for cache_pass_
+  std::optional<DeadFiles> dead_files_ ABSL_GUARDED_BY(work_mutex_);       // after AddFlush, until they are deleted
+  CollectionId files_empty_below_ ABSL_GUARDED_BY(work_mutex_) = 0;        // for dead_files_
   std::deque<CollectionId> collections_ ABSL_GUARDED_BY(mutex_);
   CollectionId empty_below_ ABSL_GUARDED_BY(mutex_) = 0;
   bool flushed_ ABSL_GUARDED_BY(mutex_) = false;

@@ -86,6 +86,7 @@ void LiveSize::Files::Complete(const Files& sample) {
 }
 
 uint64_t LiveSize::Files::BytesOf(double live) const {
+  if (bytes == 0) return 0;  // what is in blob files is garbage
   if (described_bytes == 0) return bytes + blob_bytes;
   const double rows =
       static_cast<double>(described_rows) * static_cast<double>(bytes) / static_cast<double>(described_bytes);

@@ -102,3 +102,51 @@ def test_the_size_and_compression_of_blobs_can_be_set():
             client.config_set("blob-garbage-share", 0)
         with pytest.raises(redis.ResponseError):
             client.config_set("rocksdb-blob-compression", "lzma")
+
+
+def blob_bytes(server):
+    """The bytes of blob files in the directory."""
+    return sum(path.stat().st_size for path in server.data_dir.glob("*.blob"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["FLUSHALL", "FLUSHDB"])
+def test_a_flush_frees_the_values_and_leaves_those_of_other_databases(command):
+    """RocksDB keeps the values of tables that are deleted without a compaction: they are not counted as garbage."""
+    with Server(**QUIET) as server:
+        client, other = server.client(), server.client(db=1)
+        other.set("old", "o" * VALUE_BYTES)
+        client.execute_command("COMPACT")
+        values = overwrite(client, range(VALUES))
+        client.set("small", "s")
+        client.execute_command("COMPACT")
+        assert blob_bytes(server) > 0.9 * LIVE
+        client.execute_command(command)
+        wait_until(lambda: blob_bytes(server) < 0.1 * LIVE, "the space", timeout_s=30)
+        wait_until(lambda: client.info("cairn")["data_size"] < 0.1 * LIVE, "the size", timeout_s=30)
+        assert other.get("old") == (None if command == "FLUSHALL" else b"o" * VALUE_BYTES)
+        assert client.dbsize() == 0
+        server.restart("kill9")
+        assert server.client().dbsize() == 0
+        assert server.client(db=1).dbsize() == (0 if command == "FLUSHALL" else 1)
+        assert blob_bytes(server) < 0.1 * LIVE
+        server.client().set("new", values[0])
+        assert server.client().get("new") == values[0]
+
+
+def read_bytes(server):
+    """The bytes that the process has read since its start, from files and sockets."""
+    with open(f"/proc/{server.pid}/io", encoding="ascii") as file:
+        return int(file.readline().removeprefix("rchar: "))
+
+
+@pytest.mark.slow
+def test_a_compaction_does_not_read_the_values():
+    """Which rows are dead can be seen without their values."""
+    with Server(**QUIET, blob_garbage_share=100) as server:
+        client = server.client()
+        overwrite(client, range(VALUES))
+        client.execute_command("COMPACT", "0")
+        before = read_bytes(server)
+        client.execute_command("COMPACT", "0")
+        assert read_bytes(server) - before < 0.2 * LIVE

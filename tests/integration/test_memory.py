@@ -3,6 +3,7 @@
 
 import cgroups
 import pytest
+import redis
 from harness import Server
 
 
@@ -65,3 +66,12 @@ def test_the_default_budget_is_a_share_of_the_cgroups_limit():
         cgroups.start_in(group, server)
         assert server.client().info("cairn")["memory_budget"] == limit // 10 * 4
         server.shutdown()
+
+
+def test_a_budget_beyond_the_machine_is_refused(server):
+    """The caches would be made for it."""
+    client = server.client()
+    before = client.config_get("memory-budget")
+    with pytest.raises(redis.ResponseError, match="more than the memory of the machine"):
+        client.config_set("memory-budget", 2**63 - 1)
+    assert client.config_get("memory-budget") == before
