@@ -268,8 +268,7 @@ Status JsonGet(CommandContext& ctx, Args& args, Reply& reply) {
 
 // JSON.MGET key [key ...] path
 Status JsonMGet(CommandContext& ctx, Args& args, Reply& reply) {
-  const std::string_view path = args[args.size() - 1];
-  const bool is_legacy = TRY(JsonPath::Parse(path)).is_legacy();
+  const auto path = TRY(ParseJsonPath(ctx, args[args.size() - 1]));
   reply.Array(args.size() - 2);
   for (size_t i = 1; i + 1 < args.size(); ++i) {
     JsonDocument document(ctx, args[i]);
@@ -277,7 +276,7 @@ Status JsonMGet(CommandContext& ctx, Args& args, Reply& reply) {
     if (!opened.ok() && !opened.Is(Code::kReply)) return opened;
     if (!opened.ok() || document.LacksLegacy()) {
       reply.Null();
-    } else if (is_legacy) {
+    } else if (path->is_legacy()) {
       reply.Bulk(JsonText(*document.matches()[0].value));
     } else {
       reply.Bulk(TRY(JsonTextOf(document.matches(), {}, document.work(), reply)));

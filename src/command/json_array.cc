@@ -165,8 +165,9 @@ Status JsonArrLen(CommandContext& ctx, Args& args, Reply& reply) {
   JsonDocument document(ctx, args.Bytes());
   const std::string_view path = JsonPathArgument(args);
   TRY(args.Done());
-  const bool is_legacy = TRY(JsonPath::Parse(path)).is_legacy();
-  TRY(document.Open(path, is_legacy ? MissingKey::kAllowed : MissingKey::kError));
+  const auto parsed = TRY(ParseJsonPath(ctx, path));
+  const bool is_legacy = parsed->is_legacy();
+  TRY(document.Open(parsed, is_legacy ? MissingKey::kAllowed : MissingKey::kError));
   if (!document.exists()) {
     reply.Null();
     return Ok();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace cairn {
 namespace {
@@ -15,15 +16,35 @@ bool IsWithin(const JsonLocation& location, const JsonLocation& other) {
 
 }  // namespace
 
-Status JsonDocument::Open(std::string_view path, MissingKey missing) {
+Result<std::shared_ptr<const JsonPath>> ParseJsonPath(CommandContext& ctx, std::string_view text) {
+  Keyspace keys = ctx.keys();
+  JsonWork work = Json::Work(keys);
+  return std::make_shared<const JsonPath>(TRY(Json::ParsePath(text, work)));
+}
+
+Status JsonDocument::Find(MissingKey missing) {
   TRY(json_.Open());
-  if (!json_.exists() && missing == MissingKey::kError) return Status::Reply(kNoJsonKey);
-  path_ = TRY(json_.ParsePath(path));
+  return !json_.exists() && missing == MissingKey::kError ? Status::Reply(kNoJsonKey) : Ok();
+}
+
+Status JsonDocument::MatchPath() {
   if (!json_.exists()) return Ok();
   root_ = TRY(json_.Read());
   work_ = json_.work();
-  matches_ = TRY(path_.Match(root_, work_));
+  matches_ = TRY(path_->Match(root_, work_));
   return Ok();
+}
+
+Status JsonDocument::Open(std::string_view path, MissingKey missing) {
+  TRY(Find(missing));
+  path_ = TRY(ParseJsonPath(ctx_, path));
+  return MatchPath();
+}
+
+Status JsonDocument::Open(std::shared_ptr<const JsonPath> path, MissingKey missing) {
+  TRY(Find(missing));
+  path_ = std::move(path);
+  return MatchPath();
 }
 
 Status JsonDocument::CheckCopies(size_t copies, size_t bytes) const {
@@ -50,7 +71,7 @@ Result<std::vector<std::string>> JsonDocument::EditMatches(IsEdited is_edited, s
   std::vector<size_t> order(matches_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::erase_if(order, [&](size_t i) { return !is_edited(*matches_[i].value); });
-  if (path_.is_legacy() && order.empty()) {
+  if (path_->is_legacy() && order.empty()) {
     return Status::Reply(std::string(kNoJsonPath) + " or " + std::string(expected));
   }
   std::stable_sort(order.begin(), order.end(),
@@ -69,7 +90,7 @@ Result<std::vector<std::string>> JsonDocument::EditMatches(IsEdited is_edited, s
 Status JsonDocument::EditAndReply(IsEdited is_edited, std::string_view expected, std::string_view event, Reply& reply,
                                   const Edit& edit) {
   std::vector<std::string> parts = TRY(EditMatches(is_edited, expected, event, edit, reply.protocol()));
-  if (path_.is_legacy()) {
+  if (path_->is_legacy()) {
     std::erase(parts, "");
     reply.Raw(parts.back());
     return Ok();

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,23 +29,29 @@ inline constexpr std::string_view kJsonNotAtRoot = "ERR new objects must be crea
 
 enum class MissingKey : uint8_t { kAllowed, kError };
 
+// Parses a path that is an argument of the command.
+Result<std::shared_ptr<const JsonPath>> ParseJsonPath(CommandContext& ctx, std::string_view text);
+
 class JsonDocument {
  public:
   JsonDocument(CommandContext& ctx, std::string_view name)
       : ctx_(ctx), keys_(ctx.keys()), key_(keys_.Name(name)), json_(keys_, key_) {}
 
-  // Parses the path and opens the key; reads the document if it exists, and matches the path.
+  // Opens the key and parses the path; reads the document if it exists, and matches the path.
   Status Open(std::string_view path, MissingKey missing);
+  // The same with a path of ParseJsonPath.
+  Status Open(std::shared_ptr<const JsonPath> path, MissingKey missing);
 
   bool exists() const { return json_.exists(); }
   std::string_view text() const { return json_.text(); }
-  const JsonPath& path() const { return path_; }
+  // REQUIRES for all that use the path: opened
+  const JsonPath& path() const { return *path_; }
   JsonValue& root() { return root_; }
   const std::vector<JsonMatch>& matches() const { return matches_; }
   // The work on the matches. A command counts all that it does for each of them.
   JsonWork& work() { return work_; }
   // Whether the path is legacy and matches nothing.
-  bool LacksLegacy() const { return path_.is_legacy() && matches_.empty(); }
+  bool LacksLegacy() const { return path_->is_legacy() && matches_.empty(); }
 
   // The matches of another path.
   Result<std::vector<JsonMatch>> Match(const JsonPath& path) { return path.Match(root_, work_); }
@@ -71,11 +78,14 @@ class JsonDocument {
   Status Remove(std::string_view event);
 
  private:
+  Status Find(MissingKey missing);
+  Status MatchPath();
+
   CommandContext& ctx_;
   Keyspace keys_;
   const Key key_;
   Json json_;
-  JsonPath path_;
+  std::shared_ptr<const JsonPath> path_;
   JsonValue root_;
   JsonWork work_;
   std::vector<JsonMatch> matches_;

@@ -2,7 +2,7 @@
 #include "command/json_reply.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <set>
 
 #include "command/json_document.h"
 
@@ -120,10 +120,10 @@ Status ReplyJsonGet(const Json& json, const JsonGetOptions& options, Reply& repl
   const JsonValue root = TRY(json.Read());
   JsonWork work = json.work();
   std::vector<PathMatches> found;
-  std::unordered_set<std::string_view> known;
+  std::set<std::string_view> known;  // a client could choose paths whose hashes are equal
   bool is_legacy = options.format == JsonFormat::kText;
   for (const std::string_view text : options.paths) {
-    const JsonPath path = TRY(json.ParsePath(text));
+    const JsonPath path = TRY(Json::ParsePath(text, work));
     is_legacy &= path.is_legacy();
     const bool is_new = known.insert(text).second;
     if (options.format != JsonFormat::kText || is_new) found.push_back({text, TRY(path.Match(root, work))});

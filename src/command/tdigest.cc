@@ -160,6 +160,7 @@ Status TDigestMerge(CommandContext& ctx, Args& args, Reply& reply) {
   for (size_t i = 0; i < sources.size() && fits; ++i) {
     TDigestKey source(ctx, sources[i]);
     TRY(source.Open());
+    TRY(ctx.txn().command().Spend(1 + (merged.merged_nodes() + merged.unmerged_nodes()) / kNodesPerStep));
     fits = merged.Merge(std::move(source.digest()));
   }
   if (!fits) return Status::Reply("ERR T-Digest: overflow detected");

@@ -22,6 +22,9 @@ constexpr uint8_t kMostLog2Bits = 63;
 // The smallest double above zero needs 1,075; a header with more would make every command slow.
 constexpr uint32_t kMostHashes = 4096;
 
+// Each link has half the error rate of the one before. A double below 1 can be halved 1,074 times before it is 0.
+constexpr uint64_t kMostLinks = 1075;
+
 constexpr uint64_t kChainMemory = 32;
 constexpr uint64_t kLinkMemory = 64;
 constexpr size_t kDumpedChainBytes = 20;
@@ -160,7 +163,7 @@ Result<BloomChain> BloomChain::Decode(std::string_view& in) {
   BloomChain chain;
   uint64_t count;
   if (!ReadVarint(in, chain.size) || !ReadNumber(in, chain.options) || !ReadNumber(in, chain.growth) ||
-      !ReadVarint(in, count) || count > in.size()) {
+      !ReadVarint(in, count) || count > kMostLinks) {
     return Damaged();
   }
   chain.links.resize(count);
@@ -197,7 +200,7 @@ Result<BloomChain> BloomChain::DecodeDump(std::string_view bytes) {
   const uint64_t count = TakeLittle<uint32_t>(bytes);
   chain.options = TakeLittle<uint32_t>(bytes);
   chain.growth = TakeLittle<uint32_t>(bytes);
-  if (bytes.size() != count * kDumpedLinkBytes) return Status::Reply(kBadDump);
+  if (count > kMostLinks || bytes.size() != count * kDumpedLinkBytes) return Status::Reply(kBadDump);
   chain.links.resize(count);
   for (BloomLink& link : chain.links) {
     link.bytes = TakeLittle<uint64_t>(bytes);

@@ -12,9 +12,6 @@ namespace {
 // Deletions in relation to the items that are left, after which the filter is compacted.
 constexpr double kCompactedFrom = 0.10;
 
-// A single command stops growing a filter here, because each item of a command looks at all sub-filters. RedisBloom
-// goes on to 65,535.
-constexpr uint64_t kMostGrownFilters = 1024;
 // Of the command's work budget.
 constexpr uint64_t kFiltersPerStep = 16;
 constexpr uint64_t kIterationsPerStep = 64;
@@ -183,6 +180,7 @@ Result<bool> Cuckoo::Delete(std::string_view item) {
 Result<bool> Cuckoo::Relocate(uint64_t filter, const SubFilter& from, bool& changed) {
   bool all = true;
   const auto move = [&](uint64_t position, uint8_t fingerprint) -> Status {
+    TRY(SpendOnItem());
     CuckooHash hash{.first = (position - from.start) / shape_.bucket_size, .fingerprint = fingerprint};
     hash.second = OtherCuckooHash(fingerprint, hash.first);
     SubFilter older = First();

@@ -113,7 +113,7 @@ std::optional<CuckooShape> CuckooShape::DecodeDump(std::string_view bytes) {
   for (uint64_t* const number : {&shape.bucket_size, &shape.max_iterations, &shape.expansion}) {
     *number = TakeLittle<uint16_t>(bytes);
   }
-  return shape.IsSound() ? std::optional(shape) : std::nullopt;
+  return shape.IsSound() && shape.filters <= kMostGrownFilters ? std::optional(shape) : std::nullopt;
 }
 
 }  // namespace cairn

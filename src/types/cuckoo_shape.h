@@ -24,6 +24,9 @@ namespace cairn {
 inline constexpr uint64_t kMostCuckooBucketSize = 255;
 inline constexpr uint64_t kMostCuckooIterations = 65535;
 inline constexpr uint64_t kMostCuckooExpansion = 32768;
+// Growth by a command and CF.LOADCHUNK end here, because each item of a command looks at all sub-filters. RedisBloom
+// goes on to 65,535; records with more are read.
+inline constexpr uint64_t kMostGrownFilters = 1024;
 
 // An item's fingerprint and the hashes that its two buckets follow from.
 struct CuckooHash {
@@ -65,7 +68,7 @@ struct CuckooShape {
   static Result<CuckooShape> Decode(std::string_view& in);
   // The header that CF.SCANDUMP returns first.
   std::string EncodeDump() const;
-  // REQUIRES: bytes.size() == kDumpBytes. None if a value is out of range.
+  // REQUIRES: bytes.size() == kDumpBytes. None if a value is out of range, or above kMostGrownFilters.
   static std::optional<CuckooShape> DecodeDump(std::string_view bytes);
   static constexpr size_t kDumpBytes = 38;
 };

@@ -37,9 +37,10 @@ Result<JsonValue> Json::Parse(std::string_view text, uint64_t taken) const {
   return ParseJson(text, most - std::min(most, taken));
 }
 
-Result<JsonPath> Json::ParsePath(std::string_view text) const {
-  TRY(keys_.txn().command().Spend(1 + text.size() / kPathBytesPerStep));
-  return JsonPath::Parse(text);
+Result<JsonPath> Json::ParsePath(std::string_view text, JsonWork& work) {
+  ASSERT(work.command != nullptr, "the work of a command");
+  TRY(work.command->Spend(1 + text.size() / kPathBytesPerStep));
+  return JsonPath::Parse(text, work);
 }
 
 uint64_t Json::MostMemory(Keyspace& keys) {
@@ -50,11 +51,11 @@ Status Json::CheckMemory(uint64_t bytes) const {
   return bytes > MostMemory(keys_) ? Status::Reply(kJsonTooLarge) : Ok();
 }
 
-JsonWork Json::work() const {
-  CommandState& command = keys_.txn().command();
+JsonWork Json::Work(Keyspace& keys) {
+  CommandState& command = keys.txn().command();
   return {.command = &command,
           .most_visits = command.keeps_expired() ? UINT64_MAX : JsonWork::kMostVisits,
-          .most_bytes = MostMemory(keys_)};
+          .most_bytes = MostMemory(keys)};
 }
 
 Status Json::Write(const JsonValue& document) {

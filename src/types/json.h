@@ -41,12 +41,13 @@ class Json {
   Result<JsonValue> Read() const;
   // Parses a document that is an argument of the command. `taken`: the memory of other arguments that are in memory.
   Result<JsonValue> Parse(std::string_view text, uint64_t taken = 0) const;
-  // Parses a path that is an argument of the command.
-  Result<JsonPath> ParsePath(std::string_view text) const;
+  // Parses a path that is an argument of the command. REQUIRES: `work` is that of the command (Work)
+  static Result<JsonPath> ParsePath(std::string_view text, JsonWork& work);
   // kJsonTooLarge if values of this size must not be in memory.
   Status CheckMemory(uint64_t bytes) const;
-  // The work of a command on it, with the bounds of its visits and of the memory of its matches.
-  JsonWork work() const;
+  // The work of a command of this keyspace, with the bounds of its visits and of the memory of its matches.
+  static JsonWork Work(Keyspace& keys);
+  JsonWork work() const { return Work(keys_); }
 
   // Stores a new document; keeps the expiry of an old one.
   Status Write(const JsonValue& document);

@@ -8,8 +8,10 @@
 namespace cairn {
 namespace {
 
-constexpr uint64_t kVisitsOfPattern = 5000;  // as long as its compilation takes, at most
-constexpr int64_t kMostPatternBytes = 256 << 10;
+// The compilation of a pattern takes about as long: `\pL` stands for hundreds of ranges, and a repetition copies them.
+constexpr uint64_t kVisitsOfPattern = 5000;
+constexpr uint64_t kVisitsOfPatternByte = 1000;
+constexpr int64_t kMostPatternMemory = 256 << 10;
 
 // The matches of an operand that is a path. Comparisons do not keep them, so their memory counts during the match only.
 Result<std::vector<JsonMatch>> MatchesOf(const JsonOperand& operand, const JsonValue& root, const JsonValue& current,
@@ -52,16 +54,21 @@ Result<bool> AreEqualByValue(const JsonValue& left, const JsonValue& right, Json
   return AreEqual(left, right, [&work](uint64_t values) { return work.Visit(values); });
 }
 
-// A pattern from the document is compiled for each value.
+// The pattern of the path, or `text` of the document as a pattern.
+Result<const RE2*> PatternOf(const JsonFilter& filter, const std::string& text, JsonWork& work) {
+  if (filter.pattern != nullptr) return filter.pattern.get();
+  if (work.pattern == nullptr || work.pattern->pattern() != text) work.pattern = TRY(CompileJsonPattern(text, work));
+  return work.pattern.get();
+}
+
 Result<bool> Matches(const JsonFilter& filter, const JsonValue& left, const JsonValue& right, JsonWork& work) {
   if (!left.Is(JsonKind::kString) || !right.Is(JsonKind::kString)) return false;
-  TRY(work.Visit(left.text().size() / kJsonBytesPerVisit));
-  if (filter.pattern != nullptr) return filter.pattern->ok() && RE2::PartialMatch(left.text(), *filter.pattern);
-  TRY(work.Visit(kVisitsOfPattern));
-  RE2::Options options(RE2::Quiet);
-  options.set_max_mem(kMostPatternBytes);
-  const RE2 pattern(right.text(), options);
-  return pattern.ok() && RE2::PartialMatch(left.text(), pattern);
+  const RE2& pattern = *TRY(PatternOf(filter, right.text(), work));
+  if (!pattern.ok()) return false;
+  // RE2's slowest automaton may follow each instruction of the program at each byte, and once for an empty text.
+  const auto instructions = static_cast<uint64_t>(pattern.ProgramSize());
+  TRY(work.Visit((1 + left.text().size()) * (1 + instructions) / kJsonBytesPerVisit));
+  return RE2::PartialMatch(left.text(), pattern);
 }
 
 Result<bool> Compares(const JsonFilter& filter, const JsonValue& left, const JsonValue& right, JsonWork& work) {
@@ -78,8 +85,19 @@ Result<bool> Compares(const JsonFilter& filter, const JsonValue& left, const Jso
 
 }  // namespace
 
+Result<std::shared_ptr<const RE2>> CompileJsonPattern(const std::string& text, JsonWork& work) {
+  if (text.size() > JsonPath::kMostPatternBytes) {
+    return Status::Reply("ERR the regular expression exceeds the maximum of 1 KB");
+  }
+  TRY(work.Visit(kVisitsOfPattern + kVisitsOfPatternByte * text.size()));
+  RE2::Options options(RE2::Quiet);
+  options.set_max_mem(kMostPatternMemory);
+  return std::make_shared<const RE2>(text, options);
+}
+
 Result<bool> FilterHolds(const JsonFilter& filter, const JsonValue& root, const JsonValue& current, JsonWork& work) {
   using Kind = JsonFilter::Kind;
+  TRY(work.Visit(1));
   if (filter.kind == Kind::kNot) return !TRY(FilterHolds(filter.parts[0], root, current, work));
   if (filter.kind == Kind::kOr || filter.kind == Kind::kAnd) {
     const bool decides = filter.kind == Kind::kOr;

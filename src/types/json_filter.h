@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -40,6 +41,10 @@ struct JsonFilter {
   JsonOperand right;
   std::shared_ptr<const RE2> pattern;  // of kMatches with a constant
 };
+
+// Compiles a regular expression, and counts that as visits. An invalid one is not ok() and matches nothing; one of more
+// than JsonPath::kMostPatternBytes is an error.
+Result<std::shared_ptr<const RE2>> CompileJsonPattern(const std::string& text, JsonWork& work);
 
 // Returns the errors of `work` too.
 Result<bool> FilterHolds(const JsonFilter& filter, const JsonValue& root, const JsonValue& current, JsonWork& work);

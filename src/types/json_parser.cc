@@ -4,19 +4,24 @@
 // stack, so deep nesting costs no stack of the thread; JsonBuilder refuses it at the first level too many.
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "types/json_value.h"
 
 namespace cairn {
 namespace {
 
+constexpr std::string_view kExpectedValue = "ERR expected value";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 // A container that is not closed yet. Its values move into the parent when it closes, so no pointer becomes invalid.
 struct OpenContainer {
   JsonValue value;
-  std::string name;                               // of the next member
-  std::unordered_map<std::string, size_t> names;  // of a large object: the members' positions
+  std::string name;  // of the next member
+  // Of a large object: the members' positions. Clients choose the names, so their hashes need a secret seed. Abseil's
+  // is the address of a variable, which is random because the server is a position-independent executable.
+  absl::flat_hash_map<std::string, size_t> names;
 };
 
 class JsonBuilder {
@@ -53,7 +58,7 @@ class JsonBuilder {
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& error) {
     position_ = position;
     // 406: a number that no double can hold.
-    return Fail(error.id == 406 ? "ERR number out of range" : "ERR expected value");
+    return Fail(error.id == 406 ? "ERR number out of range" : kExpectedValue);
   }
 
   const std::string& error() const { return error_; }
@@ -128,14 +133,24 @@ class JsonBuilder {
   size_t position_ = 0;
 };
 
+// The error at this byte of the text, counted from 1; 0: it has no place.
+Status Refused(std::string_view error, size_t position) {
+  std::string text(error);
+  if (position > 0) text.append(" at line 1 column ").append(std::to_string(position));
+  return Status::Reply(text);
+}
+
 }  // namespace
 
 Result<JsonValue> ParseJson(std::string_view text, uint64_t most_memory) {
   JsonBuilder builder(most_memory);
-  if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return builder.Take();
-  std::string error = builder.error();
-  if (builder.position() > 0) error.append(" at line 1 column ").append(std::to_string(builder.position()));
-  return Status::Reply(error);
+  // The SAX parser skips a byte order mark, and ends at a zero byte behind a value. Neither is JSON.
+  if (text.starts_with(kByteOrderMark)) return Refused(kExpectedValue, 1);
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder))
+    return Refused(builder.error(), builder.position());
+  const size_t zero = text.find('\0');
+  if (zero != std::string_view::npos) return Refused(kExpectedValue, zero + 1);
+  return builder.Take();
 }
 
 }  // namespace cairn

@@ -9,6 +9,7 @@ namespace cairn {
 namespace {
 
 constexpr size_t kNamesPerVisit = 16;
+constexpr size_t kIndexesPerVisit = 16;
 
 class Matcher {
  public:
@@ -68,7 +69,7 @@ class Matcher {
     if (!value.Is(JsonKind::kObject)) return Ok();
     const JsonValue::Object& members = value.object();
     for (const std::string& name : step.names) {
-      TRY(work_.Visit(members.size() / kNamesPerVisit));
+      TRY(work_.Visit(1 + members.size() / kNamesPerVisit));
       for (size_t i = 0; i < members.size(); ++i) {
         if (members[i].name == name) TRY(VisitChild(at + 1, i, members[i].value));
       }
@@ -78,6 +79,7 @@ class Matcher {
 
   Status VisitIndexes(const JsonStep& step, size_t at, const JsonValue& value) {
     if (!value.Is(JsonKind::kArray)) return Ok();
+    TRY(work_.Visit(step.indexes.size() / kIndexesPerVisit));
     const auto size = static_cast<int64_t>(value.array().size());
     for (const int64_t index : step.indexes) {
       const int64_t i = index < 0 ? index + size : index;

@@ -24,6 +24,10 @@
 #include "storage/command_state.h"
 #include "types/json_value.h"
 
+namespace re2 {
+class RE2;
+}
+
 namespace cairn {
 
 struct JsonFilter;
@@ -63,6 +67,8 @@ struct JsonWork {
   uint64_t most_bytes = UINT64_MAX;
   uint64_t visits = 0;  // of values; texts, names, patterns and moves are counted as values that take as long
   uint64_t bytes = 0;   // of the matches in memory
+  // The last regular expression that came from the document. Elements that share one compile it once.
+  std::shared_ptr<const re2::RE2> pattern;
 
   // Returns an error beyond most_visits; else takes steps from the work budget (CommandState::Spend).
   Status Visit(uint64_t values) {
@@ -82,12 +88,13 @@ struct JsonWork {
 
 class JsonPath {
  public:
-  // A parsed path may take a hundred times the memory of its text, and a regular expression megabytes.
+  // A parsed path may take a hundred times the memory of its text, and a regular expression hundreds of KB.
   static constexpr size_t kMostBytes = 64 << 10;
   static constexpr int kMostPatterns = 16;
+  static constexpr size_t kMostPatternBytes = 1 << 10;
 
-  // The error is a client's error reply.
-  static Result<JsonPath> Parse(std::string_view text);
+  // `work` counts the compilation of regular expressions. The error is a client's error reply, or that of `work`.
+  static Result<JsonPath> Parse(std::string_view text, JsonWork& work);
 
   bool is_legacy() const { return is_legacy_; }
   bool IsRoot() const { return steps_.empty(); }

@@ -13,7 +13,7 @@ namespace cairn {
 
 class JsonPathParser {
  public:
-  explicit JsonPathParser(std::string_view text) : text_(text) {}
+  JsonPathParser(std::string_view text, JsonWork& work) : text_(text), work_(work) {}
 
   Result<JsonPath> ParseWhole() {
     JsonPath path;
@@ -187,7 +187,7 @@ class JsonPathParser {
         test.right.kind == JsonOperand::Kind::kConstant && test.right.constant.Is(JsonKind::kString);
     if (test.kind == Filter::kMatches && has_pattern) {
       if (++patterns_ > JsonPath::kMostPatterns) return Error();
-      test.pattern = std::make_shared<RE2>(test.right.constant.text(), RE2::Quiet);
+      test.pattern = TRY(CompileJsonPattern(test.right.constant.text(), work_));
     }
     return test;
   }
@@ -228,12 +228,13 @@ class JsonPathParser {
   }
 
   std::string_view text_;
+  JsonWork& work_;
   size_t next_ = 0;
   int levels_ = 0;
   int patterns_ = 0;
 };
 
-Result<JsonPath> JsonPath::Parse(std::string_view text) {
+Result<JsonPath> JsonPath::Parse(std::string_view text, JsonWork& work) {
   if (text.size() > kMostBytes) return Status::Reply("ERR the path exceeds the maximum of 64 KB");
   const bool is_legacy = text != "$" && !text.starts_with("$.") && !text.starts_with("$[");
   std::string whole = "$";
@@ -241,7 +242,7 @@ Result<JsonPath> JsonPath::Parse(std::string_view text) {
     if (!text.starts_with('.') && !text.starts_with('[')) whole += '.';
     whole += text;
   }
-  JsonPath path = TRY(JsonPathParser(is_legacy ? whole : text).ParseWhole());
+  JsonPath path = TRY(JsonPathParser(is_legacy ? whole : text, work).ParseWhole());
   path.is_legacy_ = is_legacy;
   return path;
 }

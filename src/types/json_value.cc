@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <unordered_map>
+
+#include "absl/container/flat_hash_map.h"
 
 namespace cairn {
 namespace {
@@ -21,7 +22,7 @@ bool EqualNumbers(const JsonValue& a, const JsonValue& b) {
 
 Result<bool> EqualObjects(const JsonValue::Object& a, const JsonValue::Object& b, JsonVisit visit) {
   if (a.size() != b.size()) return false;
-  std::unordered_map<std::string_view, const JsonValue*> named;
+  absl::flat_hash_map<std::string_view, const JsonValue*> named;
   for (const JsonMember& member : b) {
     TRY(visit(1 + member.name.size() / kJsonBytesPerVisit));
     named.emplace(member.name, &member.value);

@@ -3,10 +3,12 @@
 restarts, copies, saved files, permissions, WATCH, events, and large documents."""
 
 import json
+import pathlib
 import time
 
 import pytest
 import redis
+from harness import default_command
 from pairs import follow, start, wait_for_offset
 from test_saving import run_tool
 from value_copies import COPY_PREFIXES, make_copies, value_digests
@@ -133,6 +135,12 @@ def test_merge_of_many_members_takes_linear_time(server):
     client.execute_command("JSON.MERGE", "many", "$", "{" + nulls + ',"new":1}')
     assert client.execute_command("JSON.OBJLEN", "many", "$") == [100_001]
     assert time.monotonic() - started < 20
+
+
+def test_the_hashes_of_names_have_a_random_seed():
+    """Abseil's seed is an address, so clients could choose names that collide if the server had a fixed address."""
+    elf_type = pathlib.Path(default_command()[0]).read_bytes()[16:18]
+    assert int.from_bytes(elf_type, "little") == 3, "ET_DYN, a position-independent executable"
 
 
 def test_resp3_replies(server):

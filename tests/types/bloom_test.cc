@@ -167,6 +167,7 @@ TEST(BloomChain, RefusesDamagedHeaders) {
   broken([](BloomChain& c) { c.links[1].bits_per_entry = 1e300; });
   broken([](BloomChain& c) { c.links[1].log2_bits = 40; });
   broken([](BloomChain& c) { c.links[1].log2_bits = 200; });
+  broken([](BloomChain& c) { c.links.resize(1076, c.links[0]); });
   const std::string dump = chain.EncodeDump();
   for (size_t size = 0; size < dump.size(); ++size) {
     EXPECT_FALSE(BloomChain::DecodeDump(std::string_view(dump).substr(0, size)).ok());

@@ -171,6 +171,18 @@ TEST(CuckooShape, RefusesDamagedHeaders) {
   broken([](CuckooShape& shape) { shape.expansion = 32768, shape.filters = 20; });
 }
 
+// Each item of a command looks at all sub-filters. A record may have more of them than a client can make now.
+TEST(CuckooShape, TakesALimitedNumberOfSubFiltersFromClients) {
+  CuckooShape shape = CuckooShape::Make(2, 2, 20, 1);
+  shape.filters = kMostGrownFilters;
+  EXPECT_TRUE(CuckooShape::DecodeDump(shape.EncodeDump()));
+  ++shape.filters;
+  EXPECT_FALSE(CuckooShape::DecodeDump(shape.EncodeDump()));
+  const std::string record = shape.Encode();
+  std::string_view in = record;
+  EXPECT_TRUE(CuckooShape::Decode(in).ok());
+}
+
 // The records of docs/format.md, section 5.6.
 TEST_F(CuckooTest, HasTheBytesOfTheFormat) {
   Create("c", 4);

@@ -19,6 +19,11 @@ std::string Roundtrip(std::string_view text) {
   return value.ok() ? JsonText(*value) : std::string(value.status().text());
 }
 
+Result<JsonPath> ParsePath(std::string_view text) {
+  JsonWork work;
+  return JsonPath::Parse(text, work);
+}
+
 std::string Nested(int levels) {
   return std::string(static_cast<size_t>(levels), '[') + std::string(static_cast<size_t>(levels), ']');
 }
@@ -50,6 +55,16 @@ TEST(JsonValue, HasAtMost128Levels) {
   EXPECT_EQ(Roundtrip(Nested(kMostJsonLevels)), Nested(kMostJsonLevels));
   EXPECT_TRUE(Roundtrip(Nested(kMostJsonLevels + 1)).starts_with("ERR recursion limit exceeded"));
   EXPECT_TRUE(Roundtrip(std::string(1'000'000, '[')).starts_with("ERR recursion limit exceeded"));
+}
+
+// The SAX parser would skip the one, and end at the other.
+TEST(JsonValue, IsNoTextWithAByteOrderMarkOrAZeroByte) {
+  using std::string_literals::operator""s;
+  EXPECT_EQ(Roundtrip("1\0junk"s), "ERR expected value at line 1 column 2");
+  EXPECT_EQ(Roundtrip("[1] \0"s), "ERR expected value at line 1 column 5");
+  EXPECT_EQ(Roundtrip("[1,\0]"s), "ERR expected value at line 1 column 4");
+  EXPECT_EQ(Roundtrip("\xef\xbb\xbf[1]"), "ERR expected value at line 1 column 1");
+  EXPECT_EQ(Roundtrip("\"\xef\xbb\xbf\\u0000\""), "\"\xef\xbb\xbf\\u0000\"");
 }
 
 // Each value takes more memory than its text: a request must not exceed the memory of the server.
@@ -111,7 +126,7 @@ TEST(JsonValue, SurvivesRandomDocumentsAndPaths) {
     ASSERT_EQ(Roundtrip(text), text);
     std::string path = "$";
     for (unsigned n = random() % 8; n > 0; --n) path += kParts[random() % std::size(kParts)];
-    if (const Result<JsonPath> parsed = JsonPath::Parse(path); parsed.ok()) {
+    if (const Result<JsonPath> parsed = ParsePath(path); parsed.ok()) {
       JsonWork work;
       const auto matches = parsed->Match(value, work);
       ASSERT_TRUE(matches.ok()) << path;
@@ -130,12 +145,12 @@ TEST(JsonValue, SurvivesRandomDocumentsAndPaths) {
 TEST(JsonPath, HasALimitedSize) {
   std::string longest = "$";
   while (longest.size() + 2 <= JsonPath::kMostBytes) longest += ".a";
-  EXPECT_TRUE(JsonPath::Parse(longest).ok());
-  EXPECT_TRUE(JsonPath::Parse(longest + ".a").status().text().ends_with("maximum of 64 KB"));
+  EXPECT_TRUE(ParsePath(longest).ok());
+  EXPECT_TRUE(ParsePath(longest + ".a").status().text().ends_with("maximum of 64 KB"));
   const auto path_of = [](int patterns) {
     std::string path = "$[?(@.a=~'x'";
     for (int i = 1; i < patterns; ++i) path += "||@.a=~'x'";
-    return JsonPath::Parse(path + ")]");
+    return ParsePath(path + ")]");
   };
   EXPECT_TRUE(path_of(JsonPath::kMostPatterns).ok());
   EXPECT_FALSE(path_of(JsonPath::kMostPatterns + 1).ok());
@@ -152,7 +167,7 @@ CommandState OnFastLane() {
 TEST(JsonPath, RefusesToMatchTooManyValues) {
   const Result<JsonValue> value = ParseJson("[" + Nested(100) + "," + Nested(100) + "]");
   ASSERT_TRUE(value.ok());
-  const Result<JsonPath> path = JsonPath::Parse("$..[*]..[*]..[*]..[*]..[*]");
+  const Result<JsonPath> path = ParsePath("$..[*]..[*]..[*]..[*]..[*]");
   ASSERT_TRUE(path.ok());
   JsonWork work;
   EXPECT_TRUE(path->Match(*value, work).status().Is(Code::kReply));
@@ -165,7 +180,7 @@ TEST(JsonPath, RefusesToMatchTooManyValues) {
 // A client that was killed may have sent a path that takes long.
 TEST(JsonPath, StopsMatchingWhenTheClientIsGone) {
   const Result<JsonValue> value = ParseJson("[[1],[2]]");
-  const Result<JsonPath> path = JsonPath::Parse("$[*][*]");
+  const Result<JsonPath> path = ParsePath("$[*][*]");
   ASSERT_TRUE(value.ok() && path.ok());
   CommandState command;
   command.Begin(Lane::kSlow, 0, false);
@@ -186,7 +201,7 @@ TEST(JsonPath, MatchesTakeALimitedMemory) {
     std::string step = "[0";
     for (int i = 1; i < repeats; ++i) step += ",0";
     step += "]";
-    return JsonPath::Parse("$" + step + step);
+    return ParsePath("$" + step + step);
   };
   JsonWork work = {.most_bytes = kMostBytes};
   EXPECT_TRUE(path_of(50)->Match(*value, work).ok());
@@ -202,7 +217,7 @@ TEST(JsonPath, MatchesOfAFilterTakeMemoryOneAfterTheOther) {
   const Result<JsonValue> value = ParseJson(children + "]");
   ASSERT_TRUE(value.ok());
   for (const char* text : {"$[?(@[0]==1)]", "$[?(!@[0])]"}) {
-    const Result<JsonPath> path = JsonPath::Parse(text);
+    const Result<JsonPath> path = ParsePath(text);
     ASSERT_TRUE(path.ok());
     JsonWork work = {.most_bytes = 1000};
     const auto matches = path->Match(*value, work);
@@ -210,6 +225,67 @@ TEST(JsonPath, MatchesOfAFilterTakeMemoryOneAfterTheOther) {
     EXPECT_TRUE((*matches).empty());
     EXPECT_EQ(work.bytes, 0u);
   }
+}
+
+// The visits of a path on a document.
+uint64_t VisitsOf(const std::string& path, std::string_view document) {
+  const Result<JsonValue> value = ParseJson(document);
+  const Result<JsonPath> parsed = ParsePath(path);
+  JsonWork work;
+  EXPECT_TRUE(value.ok() && parsed.ok() && parsed->Match(*value, work).ok()) << path.substr(0, 20);
+  return work.visits;
+}
+
+// A path has up to 64 KB, and most of it may visit no value.
+TEST(JsonPath, CountsItsConstantsNamesAndIndexes) {
+  std::string constants = "$[?(2<1";
+  std::string names = "$[*]['a'";
+  std::string indexes = "$[*][9";
+  for (int i = 1; i < 3200; ++i) {
+    constants += "||2<1";
+    names += ",'a'";
+    indexes += ",9";
+  }
+  EXPECT_GT(VisitsOf(constants + ")]", "[0,0,0]"), 3 * 3200u);
+  EXPECT_GT(VisitsOf(names + "]", "[{},{},{}]"), 3 * 3200u);
+  EXPECT_GT(VisitsOf(indexes + "]", "[[],[],[]]"), 3 * 200u);
+}
+
+// A regular expression of some bytes may stand for a program of thousands of instructions.
+TEST(JsonPath, CountsTheCompilationOfRegularExpressions) {
+  const std::string longest(JsonPath::kMostPatternBytes, 'x');
+  JsonWork work;
+  EXPECT_TRUE(JsonPath::Parse("$[?(@=~'" + longest + "')]", work).ok());
+  EXPECT_GT(work.visits, 1000 * longest.size());
+  EXPECT_EQ(ParsePath("$[?(@=~'x" + longest + "')]").status().text(),
+            "ERR the regular expression exceeds the maximum of 1 KB");
+  CommandState command = OnFastLane();
+  work = {.command = &command};
+  EXPECT_TRUE(JsonPath::Parse("$[?(@=~'" + longest + "')]", work).status().Is(Code::kWouldWait));
+
+  const auto document = [](const std::string& first, const std::string& second) {
+    return R"({"t":[["x",")" + first + R"("],["x",")" + second + R"("],["x",")" + second + R"("]]})";
+  };
+  const std::string path = "$.t[?(@[0]=~@[1])]";
+  EXPECT_LT(VisitsOf(path, document("x", "x")), 2 * 6000u) << "equal expressions are compiled once";
+  EXPECT_GT(VisitsOf(path, document("x", "y")), 2 * 6000u);
+  EXPECT_GT(VisitsOf(path, document(longest, longest)), 1000 * longest.size());
+  const Result<JsonValue> value = ParseJson(document("x", "x" + longest));
+  ASSERT_TRUE(value.ok());
+  work = {};
+  EXPECT_EQ(ParsePath(path)->Match(*value, work).status().text(),
+            "ERR the regular expression exceeds the maximum of 1 KB");
+}
+
+// RE2's slowest automaton may follow all instructions at each byte.
+TEST(JsonPath, CountsTheInstructionsOfARegularExpressionForEachByte) {
+  const std::string document = "[\"" + std::string(60'000, 'a') + "\"]";
+  EXPECT_LT(VisitsOf("$[?(@=~'b')]", document), 60'000u);
+  EXPECT_GT(VisitsOf("$[?(@=~'[ab]*a[ab]{1000}c')]", document), 60'000u * 1000 / kJsonBytesPerVisit);
+  EXPECT_GT(VisitsOf("$[?(@=~'[ab]{1000}c')]", R"(["","",""])"), 3 * 1000u / kJsonBytesPerVisit);
+  std::string too_large;
+  for (int i = 0; i < 30; ++i) too_large += "[ab]{1000}";
+  EXPECT_LT(VisitsOf("$[?(@=~'" + too_large + "')]", document), 10u) << "no program takes so much memory";
 }
 
 // A filter compares two values of the document for each child, so its work is a product of their sizes.
@@ -232,7 +308,7 @@ TEST(JsonPath, CountsTheValuesAndTextsThatAFilterCompares) {
     std::vector<std::string> operators = {"==", "!="};
     if (value == text) operators.insert(operators.end(), {"<", "<=", ">", ">="});
     for (const std::string& comparison : operators) {
-      const Result<JsonPath> path = JsonPath::Parse("$.c[?($.a" + comparison + "$.b)]");
+      const Result<JsonPath> path = ParsePath("$.c[?($.a" + comparison + "$.b)]");
       ASSERT_TRUE(path.ok());
       CommandState command = OnFastLane();
       JsonWork work = {.command = &command};

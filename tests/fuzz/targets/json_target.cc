@@ -13,14 +13,14 @@ namespace {
 
 void Run(std::string_view input) {
   const size_t end = std::min(input.find('\n'), input.size());
-  const Result<JsonPath> path = JsonPath::Parse(input.substr(0, end));
+  JsonWork work;
+  const Result<JsonPath> path = JsonPath::Parse(input.substr(0, end), work);
   const Result<JsonValue> document = ParseJson(input.substr(std::min(end + 1, input.size())));
   if (!document.ok()) return;
   const std::string text = JsonText(*document);
   const Result<JsonValue> again = ParseJson(text);
   ASSERT(again.ok() && JsonText(*again) == text, "the text of a document is canonical");
   if (!path.ok()) return;
-  JsonWork work;
   const auto matches = path->Match(*document, work);
   if (!matches.ok()) return;
   JsonValue copy = *document;
