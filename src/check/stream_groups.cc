@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
 #include "base/words.h"
 #include "encoding/varint.h"
 
@@ -37,7 +36,7 @@ Status StreamGroupsReader::Add(std::string_view row, std::string_view value) {
     group.consumers[consumer.name].stored = std::move(consumer);
     ++group.stored_consumers;
   } else {
-    group.found += Hash64(row);
+    (kind == 'q' ? group.stored_owned : group.stored_timed).Add(row);
   }
   return Ok();
 }
@@ -57,7 +56,7 @@ Status StreamGroupsReader::AddPending(Group& group, std::string_view row, std::s
   const PendingEntry entry = TRY(DecodePendingEntry(id, value));
   ++group.pending;
   TRY(on_row_(row, value));
-  if (group.stored->is_timed) TRY(Make(group, rows_.Timed(group.stored->number, TimeInRow(entry), id)));
+  if (group.stored->is_timed) TRY(Make(group.timed, rows_.Timed(group.stored->number, TimeInRow(entry), id)));
   if (entry.nacked) {
     ++group.nacked;
     return Ok();
@@ -70,11 +69,11 @@ Status StreamGroupsReader::AddPending(Group& group, std::string_view row, std::s
                                .active_ms = entry.delivered_ms};
   }
   ++consumer->second.pending;
-  return Make(group, rows_.Owned(group.stored->number, consumer->second.stored.number, id));
+  return Make(group.owned, rows_.Owned(group.stored->number, consumer->second.stored.number, id));
 }
 
-Status StreamGroupsReader::Make(Group& group, const RowKey& row) {
-  group.expected += Hash64(row.row());
+Status StreamGroupsReader::Make(RowSum& sum, const RowKey& row) {
+  sum.Add(row.row());
   return on_row_(row.row(), {});
 }
 
@@ -97,7 +96,8 @@ Result<uint64_t> StreamGroupsReader::Finish(const OnBadGroup& on_bad_group) {
 }
 
 bool StreamGroupsReader::IsConsistent(const Group& group) {
-  return group.found == group.expected && group.pending == group.stored->pending &&
+  const bool has_times = group.stored_timed == group.timed || group.stored_timed.count < group.timed.count;
+  return group.stored_owned == group.owned && has_times && group.pending == group.stored->pending &&
          group.nacked == group.stored->nacked && group.stored_consumers == group.stored->consumers &&
          std::ranges::all_of(group.consumers,
                              [](const auto& each) { return each.second.pending == each.second.stored.pending; });

@@ -6,6 +6,7 @@
 // The rows of pending entries decide, because they have the consumer's name and the delivery time. The rows by consumer
 // and by delivery time, and the numbers in the rows of the group and its consumers, are made from them. A consumer
 // without a row that has pending entries gets a new row. A group without a row is lost: only its row has its name.
+// Rows by delivery time may be missing: the server deletes those of entries that are no longer in the stream.
 //
 // Memory grows with the number of groups and consumers of the stream, but not with that of pending entries.
 // Thread: that of its user.
@@ -18,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "types/stream_group_rows.h"
 #include "types/stream_rows.h"
@@ -44,6 +46,17 @@ class StreamGroupsReader {
     StreamConsumer stored;
     uint64_t pending = 0;  // by the rows of pending entries
   };
+  // Rows that are compared without keeping them.
+  struct RowSum {
+    uint64_t count = 0;
+    uint64_t hashes = 0;  // the sum of their hashes
+
+    void Add(std::string_view row) {
+      ++count;
+      hashes += Hash64(row);
+    }
+    bool operator==(const RowSum&) const = default;
+  };
   struct Group {
     std::string name;
     std::optional<StreamGroupState> stored;  // none: there is no row of the group
@@ -51,14 +64,16 @@ class StreamGroupsReader {
     uint64_t stored_consumers = 0;  // the number of rows
     uint64_t pending = 0;
     uint64_t nacked = 0;
-    uint64_t expected = 0;  // the sum of the hashes of the rows by consumer and by time that fit
-    uint64_t found = 0;     // the same of the stored ones
+    RowSum owned;  // the rows by consumer that fit
+    RowSum stored_owned;
+    RowSum timed;  // the rows by time that fit
+    RowSum stored_timed;
   };
 
   Status AddGroup(std::string_view name, std::string_view value);
   Status AddPending(Group& group, std::string_view row, std::string_view value);
   // Counts a row that is made from a pending entry, and passes it on.
-  Status Make(Group& group, const RowKey& row);
+  Status Make(RowSum& sum, const RowKey& row);
   static bool IsConsistent(const Group& group);
   Status PassGroup(const Group& group);
 

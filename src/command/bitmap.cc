@@ -278,7 +278,10 @@ Status BitOp(CommandContext& ctx, Args& args, Reply& reply) {
   for (bool first = true; args.More(); first = false) {
     const Key source = keys.Name(args.Bytes());
     const KeyEntry entry = TRY(keys.FindTyped(source, Type::kString));
-    TRY(ctx.txn().command().Spend(std::max<uint64_t>(result.size(), TRY(TextSize(entry))) / kTextBytesPerStep));
+    const uint64_t most = std::max<uint64_t>(result.size(), TRY(TextSize(entry)));
+    CommandMemory& memory = ctx.txn().command().memory();
+    if (most > memory.left()) memory.Use(most);  // the write of the result would be refused
+    TRY(ctx.txn().command().Spend(most / kTextBytesPerStep));
     const StringText text = TRY(ReadText(keys, source, entry));
     if (first) {
       result = text.view();

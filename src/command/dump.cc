@@ -30,7 +30,7 @@ constexpr std::string_view kBadFrequency = "ERR Invalid FREQ value, must be >= 0
 constexpr std::string_view kBadFooter = "ERR DUMP payload version or checksum are wrong";
 constexpr std::string_view kBadPayload = "ERR Bad data format";
 
-// One step of the fast lane's budget per this many bytes: a payload of 128 KB goes to the slow lane.
+// One step of the fast lane's budget per this many bytes: 128 KB, compressed or not, go to the slow lane.
 constexpr uint64_t kBytesPerStep = 64;
 
 // DUMP key
@@ -99,7 +99,11 @@ Result<RdbValue> ReadPayload(std::string_view payload, Keyspace& keys) {
   const auto most_bytes = static_cast<uint64_t>(limits.proto_max_bulk_len.load(std::memory_order_relaxed));
   RdbReader reader(value_bytes->bytes, most_bytes, value_bytes->dialect);
   reader.set_most_parsed_bytes(Json::MostMemory(keys));
+  CommandState& command = keys.txn().command();
+  reader.set_most_kept_bytes(command.memory().left());
   Result<RdbValue> value = ReadRdbValue(reader);
+  command.memory().Use(reader.kept_bytes());
+  TRY(command.Spend(reader.kept_bytes() / kBytesPerStep));
   if (value.ok() && reader.left() == 0) return value;
   const std::string reason = value.ok() ? "there are bytes behind the value" : std::string(value.status().text());
   Log(LogSeverity::kWarning, "RESTORE of a malformed payload: {}", reason);

@@ -35,8 +35,11 @@ Result<Found> Find(Keyspace& keys, std::string_view name) {
   Found found{.key = keys.Name(name)};
   found.entry = TRY(keys.FindTyped(found.key, Type::kString));
   if (!found.entry.exists()) return found;
-  found.value = HyperLogLog::Parse(TRY(ReadText(keys, found.key, found.entry)).view());
+  // A longer string is none, and may be too large to read.
+  const StringText front = TRY(ReadPart(keys, found.key, found.entry, 0, HyperLogLog::kMostBytes));
+  found.value = HyperLogLog::Parse(front.view());
   if (!found.value) return Status::Reply(kNotOne);
+  if (TRY(TextSize(found.entry)) > HyperLogLog::kMostBytes) return Status::Reply(kCorrupt);
   return found;
 }
 

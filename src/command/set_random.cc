@@ -103,18 +103,24 @@ Status SPop(CommandContext& ctx, Args& args, Reply& reply) {
   return set.Save();
 }
 
+// Returns all members, or none if they need too much memory.
+Result<std::vector<std::string>> ReadAll(const Set& set, CommandContext& ctx) {
+  SpareMemory spare(ctx.txn().command().memory());
+  std::vector<std::string> members;
+  TRY(set.ForEach([&](std::string_view member) -> Result<bool> {
+    const bool fits = spare.Take(2 * sizeof(std::string) + member.size());  // the vector doubles its places
+    if (fits) members.emplace_back(member);
+    return fits;
+  }));
+  if (members.size() != set.size()) members.clear();
+  return members;
+}
+
 // Each draw is from all members, independent of earlier ones.
 Status ReplyDraws(const Set& set, const SampleCount& sample, CommandContext& ctx, Reply& reply) {
   reply.Array(sample.count);
   std::vector<std::string> members;
-  if (sample.ReadsAll(set.size())) {
-    members.reserve(set.size());
-    TRY(set.ForEach([&](std::string_view member) -> Result<bool> {
-      ctx.txn().command().memory().Use(sizeof(std::string) + member.size());
-      members.emplace_back(member);
-      return true;
-    }));
-  }
+  if (sample.ReadsAll(set.size())) members = TRY(ReadAll(set, ctx));
   for (uint64_t i = 0; i < sample.count; ++i) {
     TRY(ctx.txn().command().Spend(1));
     TRY(CheckDraws(reply));

@@ -38,6 +38,8 @@ class NamedSets {
   }
 
   std::span<Set> sets() { return sets_; }
+  // That of the command.
+  CommandMemory& memory() { return keys_.txn().command().memory(); }
 
  private:
   Keyspace& keys_;
@@ -49,7 +51,7 @@ Status Intersect(NamedSets& named, MemberVisitor visit) {
   for (const Set& set : named.sets()) {
     if (!set.exists()) return Ok();
   }
-  return IntersectSets(named.sets(), visit);
+  return IntersectSets(named.memory(), named.sets(), visit);
 }
 
 // Adds the members of the result to `result`.
@@ -104,7 +106,7 @@ Status CollectDifference(NamedSets& named, SetBuilder& result) {
   if (SubtractsFromCopy(named.sets()) && !TRY(FitsIntegers(first, result.limits()))) {
     result.GiveUpIntegers();
   }
-  return SubtractSets(first, others, [&result](std::string_view member) -> Result<bool> {
+  return SubtractSets(named.memory(), first, others, [&result](std::string_view member) -> Result<bool> {
     result.Add(member);
     return true;
   });
@@ -252,7 +254,7 @@ Status SDiffCard(CommandContext& ctx, Args& args, Reply& reply) {
   const Set& first = named.sets().front();
   const auto is_first = [&](std::string_view name) { return name == options.names.front(); };
   if (std::ranges::none_of(options.names.subspan(1), is_first)) {
-    TRY(SubtractSets(first, named.sets().subspan(1),
+    TRY(SubtractSets(named.memory(), first, named.sets().subspan(1),
                      [&](std::string_view) -> Result<bool> { return ++found != options.limit; }));
   }
   reply.Integer(static_cast<int64_t>(found));

@@ -120,26 +120,35 @@ std::optional<double> ReadScore(const std::string& text) {
 // pattern can name that string for each element.
 class KeptBytes {
  public:
-  explicit KeptBytes(const Limits& limits)
-      : left_(static_cast<uint64_t>(limits.proto_max_bulk_len.load(std::memory_order_relaxed))) {}
+  explicit KeptBytes(Keyspace& keys)
+      : command_(keys.txn().command()),
+        left_(static_cast<uint64_t>(keys.limits().proto_max_bulk_len.load(std::memory_order_relaxed))) {}
 
   Status Add(uint64_t bytes) {
     if (bytes > left_) return Status::Reply(kTooMuch);
     left_ -= bytes;
-    return Ok();
+    return Use(bytes);
+  }
+  // Counts bytes that the command uses, without the limit for kept values.
+  Status Use(uint64_t bytes) {
+    command_.memory().Use(bytes);
+    return command_.Spend(1);
   }
 
  private:
   static constexpr std::string_view kTooMuch =
       "ERR Insufficient memory, the values of the patterns of SORT exceed proto-max-bulk-len";
 
+  CommandState& command_;
   uint64_t left_;
 };
 
 Status FindWeights(Keyspace& keys, const SortOptions& options, Elements& elements) {
   bool all_numbers = true;
-  KeptBytes kept(keys.limits());
-  const auto check = [&](uint64_t bytes) { return options.alpha ? kept.Add(bytes) : Ok(); };  // numbers are not kept
+  KeptBytes kept(keys);
+  const auto check = [&](uint64_t bytes) {
+    return options.alpha ? kept.Add(bytes) : kept.Use(bytes);  // numbers are not kept
+  };
   for (Element& element : elements) {
     std::optional<std::string> found;
     if (options.by) {
@@ -202,17 +211,22 @@ Status ReplyResult(Keyspace& keys, const SortOptions& options, const Elements& e
   return Ok();
 }
 
+// Of a text of the result, besides its characters: Store also has a view of each.
+constexpr uint64_t kBytesOfText = sizeof(std::string) + sizeof(std::string_view);
+
 // Returns the result to store; an empty string for each missing value.
 Result<std::vector<std::string>> CollectResult(Keyspace& keys, const SortOptions& options, Elements elements) {
   std::vector<std::string> texts;
-  texts.reserve(ResultSize(options, elements));
-  KeptBytes kept(keys.limits());
+  KeptBytes kept(keys);
   const auto check = [&kept](uint64_t bytes) { return kept.Add(bytes); };
   for (Element& element : elements) {
     for (const SortPattern& pattern : options.get) {
+      TRY(kept.Use(kBytesOfText));
       texts.push_back(TRY(pattern.Find(keys, element.text, check)).value_or(""));
     }
-    if (options.get.empty()) texts.push_back(std::move(element.text));
+    if (!options.get.empty()) continue;
+    TRY(kept.Use(kBytesOfText));
+    texts.push_back(std::move(element.text));
   }
   return texts;
 }

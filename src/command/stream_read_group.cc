@@ -77,14 +77,22 @@ struct Claimable {
   int64_t next_ms = 0;                // without entries: when the first one can be claimed; 0: never
 };
 
-Result<Claimable> FindClaimable(const GroupRead& read) {
+// A call deletes the rows by time of up to this many pending entries that are no longer in the stream. So later calls
+// do not walk over them again.
+constexpr uint64_t kMostDropped = 10'000;
+
+Result<Claimable> FindClaimable(GroupRead& read) {
   Claimable found;
+  uint64_t dropped = 0;
   if (!read.request.min_idle_ms) return found;
   const int64_t min_idle_ms = *read.request.min_idle_ms;
   TRY(read.group.ForEachPendingByTime([&](const PendingEntry& entry) -> Result<bool> {
     const bool is_idle = read.ctx.now_ms() - entry.delivered_ms >= min_idle_ms;
     if (!is_idle && !found.entries.empty()) return false;
-    if (!TRY(read.stream.Has(entry.id))) return true;  // deleted
+    if (!TRY(read.stream.Has(entry.id))) {
+      if (++dropped <= kMostDropped) read.group.DropTime(entry);
+      return true;
+    }
     if (!is_idle) {
       if (min_idle_ms <= INT64_MAX - entry.delivered_ms) found.next_ms = entry.delivered_ms + min_idle_ms;
       return false;

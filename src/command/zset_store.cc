@@ -91,7 +91,7 @@ Status ReadOptions(Args& args, const Form& form, Inputs& inputs) {
 
 Result<std::vector<ScoredMember>> Intersect(CommandMemory& memory, Inputs& inputs) {
   std::vector<ScoredMember> elements;
-  TRY(IntersectZsets(std::move(inputs.sources), inputs.aggregate, [&](std::string_view member, double score) {
+  TRY(IntersectZsets(memory, std::move(inputs.sources), inputs.aggregate, [&](std::string_view member, double score) {
     memory.Use(BytesOfScored(member));
     elements.push_back({std::string(member), score});
     return true;
@@ -147,7 +147,7 @@ Status ZInterCard(CommandContext& ctx, Args& args, Reply& reply) {
   TRY(ReadSources(ctx, args, keys, inputs));
   TRY(ReadOptions(args, {Operation::kInter, Outcome::kCount}, inputs));
   uint64_t count = 0;
-  TRY(IntersectZsets(std::move(inputs.sources), inputs.aggregate,
+  TRY(IntersectZsets(ctx.txn().command().memory(), std::move(inputs.sources), inputs.aggregate,
                      [&](std::string_view, double) { return ++count != inputs.limit; }));
   reply.Integer(static_cast<int64_t>(count));
   return Ok();

@@ -30,7 +30,8 @@ inline constexpr StreamId kLastStreamId{UINT64_MAX, UINT64_MAX};
 std::optional<StreamId> NextStreamId(StreamId id);
 std::optional<StreamId> PreviousStreamId(StreamId id);
 
-// Parses "ms-seq", or "ms" alone, which sets seq to `missing_seq`; none for other text.
+// Parses "ms-seq", or "ms" alone, which sets seq to `missing_seq`; none for other text. White space, a plus sign and
+// zeros may precede each number.
 std::optional<StreamId> ParseStreamId(std::string_view text, uint64_t missing_seq);
 
 // An id as two varints: its form in records and values.

@@ -34,23 +34,26 @@ class RdbItems {
 
   // `text` must be within the payload, or a result of Hold.
   void AddText(std::string_view text) {
-    bytes_ += text.size();
+    text_bytes_ += text.size();
     Add(Item::FromText(text));
   }
   void AddInteger(int64_t value);
   void Add(const Item& item) {
-    bytes_ += sizeof(Item);
+    ++added_;
     items_.push_back(item);
   }
   // The bytes of all items ever added, including their texts and including items taken since.
-  size_t bytes() const { return bytes_; }
+  size_t bytes() const { return text_bytes_ + added_ * sizeof(Item); }
+  // The number of all items ever added, including items taken since.
+  size_t added() const { return added_; }
   // Keeps bytes that are not in the payload.
   std::string_view Hold(std::string bytes) { return held_.emplace_back(std::move(bytes)); }
   void Reserve(size_t count) { items_.reserve(count); }
 
  private:
   std::vector<Item> items_;
-  size_t bytes_ = 0;
+  size_t text_bytes_ = 0;
+  size_t added_ = 0;
   std::deque<std::string> held_;  // a deque never moves its elements
 };
 

@@ -73,6 +73,11 @@ const RdbReader::FieldNames* RdbReader::FindFieldNames(uint64_t number) const {
   return found == names_.end() ? nullptr : &found->second;
 }
 
+Status RdbReader::Keep(uint64_t bytes) {
+  kept_bytes_ += bytes;
+  return kept_bytes_ <= most_kept_bytes_ ? Ok() : Status::Corruption("rdb: the value needs too much memory");
+}
+
 Result<uint8_t> RdbReader::Byte() {
   Need(1);
   const uint8_t byte = bytes_.Byte();
@@ -146,6 +151,7 @@ Result<std::string_view> RdbReader::Unfold(RdbItems& items) {
       size > std::numeric_limits<unsigned>::max() || folded_size > std::numeric_limits<unsigned>::max()) {
     return Status::Corruption("rdb: a compressed text with an impossible size");
   }
+  TRY(Keep(size));
   std::string text(size, '\0');
   const unsigned unfolded =
       lzf_decompress(folded.data(), static_cast<unsigned>(folded_size), text.data(), static_cast<unsigned>(size));

@@ -6,8 +6,8 @@
 // were read stay in memory until Release, so a reader of many values holds the bytes of one.
 //
 // The input is not trusted. Before any allocation, a length is checked against the bytes that are left, a text against
-// the limit, and the claimed size of a compressed text against the size its bytes can expand to. Errors are kCorruption
-// with the reason.
+// the limit, and the claimed size of a compressed text against the size its bytes can expand to and against the memory
+// that is left. Errors are kCorruption with the reason.
 //
 // The types of Redis and Valkey have the same numbers with different meanings, so the reader knows its dialect
 // (rdb/rdb_dialect.h). It also keeps the names of fields that a file gives once for many hashes.
@@ -56,6 +56,12 @@ class RdbReader {
   // The limit for the memory of a document that is parsed from a text.
   uint64_t most_parsed_bytes() const { return most_parsed_bytes_; }
   void set_most_parsed_bytes(uint64_t bytes) { most_parsed_bytes_ = bytes; }
+  // Limits the memory of compressed texts and of the items in them (Keep). At first unlimited.
+  void set_most_kept_bytes(uint64_t bytes) { most_kept_bytes_ = bytes; }
+  // What they take, including the part that exceeded the limit.
+  uint64_t kept_bytes() const { return kept_bytes_; }
+  // Counts such bytes; an error if they exceed the limit.
+  Status Keep(uint64_t bytes);
   // The names of fields that hashes refer to by a number, in the order of their values. Pointers stay valid.
   using FieldNames = std::vector<std::string>;
   // Returns false if the number has names already.
@@ -100,6 +106,8 @@ class RdbReader {
   ByteReader bytes_;
   uint64_t most_text_bytes_;
   uint64_t most_parsed_bytes_ = UINT64_MAX;
+  uint64_t most_kept_bytes_ = UINT64_MAX;
+  uint64_t kept_bytes_ = 0;
   RdbDialect dialect_ = RdbDialect::kRedis;
   std::map<uint64_t, FieldNames> names_;
   std::map<std::string, uint64_t> skipped_;

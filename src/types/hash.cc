@@ -57,6 +57,7 @@ Status Hash::Replace(Keyspace& keyspace, const Key& key, const KeyEntry& entry, 
   std::string field;
   std::string value;
   for (size_t i = 0; i + 1 < fields_and_values.size(); i += 2) {
+    TRY(keyspace.txn().command().Spend(1));
     spread.PutNew(fields_and_values[i].Text(field), fields_and_values[i + 1].Text(value));
   }
   payload.clear();

@@ -41,6 +41,9 @@ class HyperLogLog {
  public:
   enum class Change : uint8_t { kNone, kRaised, kCorrupt };
 
+  // The largest value: a sparse one with its header and an opcode of two bytes for each register.
+  static constexpr size_t kMostBytes = 16 + 2 * kHllRegisters;
+
   // Makes an empty, sparse value.
   HyperLogLog();
   // Returns nullopt unless the bytes begin like a HyperLogLog. Sparse registers may still turn out to be corrupt.

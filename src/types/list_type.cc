@@ -70,6 +70,7 @@ Status AddPiece(Keyspace& keys, const Key& key, const RdbValue& value) {
   std::array<std::string, kPushed> scratch;
   std::array<std::string_view, kPushed> texts;
   for (size_t done = 0; done < value.items.size();) {
+    TRY(keys.txn().command().Spend(1));
     const size_t count = std::min(kPushed, value.items.size() - done);
     for (size_t i = 0; i < count; ++i) texts[i] = value.items[done + i].Text(scratch[i]);
     TRY(list.Push(ListEnd::kTail, std::span(texts).first(count)));

@@ -76,7 +76,11 @@ Status RdbValueReader::ReadParts(PieceLimits limits) {
   if (is_first) TRY(ReadHead());
   const uint64_t end = *parts_left_ - std::min(*parts_left_, limits.parts);
   while (*parts_left_ > end && value_.items.bytes() < limits.bytes) {
+    const uint64_t kept = reader_->kept_bytes();
+    const size_t before = value_.items.added();
     TRY(form_->read_part(*reader_, value_));
+    // The items of a compressed list of small elements take many times its bytes.
+    if (reader_->kept_bytes() != kept) TRY(reader_->Keep((value_.items.added() - before) * sizeof(Item)));
     --*parts_left_;
   }
   if (!at_end()) return Ok();

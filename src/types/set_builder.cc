@@ -91,9 +91,9 @@ Status SetBuilder::StoreTo(const Key& key, const KeyEntry& entry, int64_t expire
     header.encoding = Encoding::kPacked;
     return keyspace_.Write(key, entry, header, payload);
   }
-  TRY(keyspace_.txn().command().Spend(size()));
   SpreadElements spread(keyspace_.txn(), keyspace_.id(), key.stripe());
-  TRY(ForEach([&spread](std::string_view member) -> Result<bool> {
+  TRY(ForEach([&](std::string_view member) -> Result<bool> {
+    TRY(keyspace_.txn().command().Spend(1));
     spread.PutNew(member, {});
     return true;
   }));

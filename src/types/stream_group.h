@@ -5,7 +5,8 @@
 //
 // It has a row for the group, one per consumer, and two per pending entry: by entry and by its consumer. A group whose
 // entries were ever claimed by their idle time (XREADGROUP CLAIM) has a third one, by the delivery time
-// (types/stream_rows.h has the keys, types/stream_group_rows.h the values).
+// (types/stream_rows.h has the keys, types/stream_group_rows.h the values). Entries that were deleted from the stream
+// may lack it: they cannot be claimed that way.
 //
 // The rows of pending entries are written at once, those of the group and its consumers by Save().
 //
@@ -65,9 +66,11 @@ class StreamGroup {
   Status ForEachPendingOf(const StreamConsumer& consumer, StreamId from, StreamId to,
                           const PendingVisitor& visit) const;
   // Visits pending entries by delivery time, the earliest first, and by id; before them those that XNACK released, in
-  // the order of their release. REQUIRES: KeepTimes() was called. `visit`
-  // must not change them.
+  // the order of their release. Skips those that DropTime was called for. REQUIRES: KeepTimes() was called. `visit`
+  // must not change them, but may call DropTime.
   Status ForEachPendingByTime(const PendingVisitor& visit) const;
+  // Deletes the row by delivery time of a pending entry that was deleted from the stream.
+  void DropTime(const PendingEntry& entry) { txn_->Delete(TimedRow(entry)); }
   // Makes the rows by delivery time, which the group then keeps. Returns false if it had them.
   Result<bool> KeepTimes();
   // The highest pending id; 0-0 if there is none.

@@ -192,11 +192,12 @@ Status LoadGroup(Stream& stream, const RdbStream& value, const RdbStream::Group&
   return Ok();
 }
 
-void AddEntries(Stream& stream, const RdbStream& value) {
+Status AddEntries(Stream& stream, const RdbStream& value) {
   StreamFiller filler(stream);
   std::vector<std::string> scratch;
   std::vector<std::string_view> texts;
   for (size_t i = 0; i < value.size(); ++i) {
+    TRY(stream.txn().command().Spend(1));
     const std::span<const Item> fields = value.fields(i);
     scratch.resize(std::max(scratch.size(), fields.size()));
     texts.clear();
@@ -204,6 +205,7 @@ void AddEntries(Stream& stream, const RdbStream& value) {
     filler.Add(value.id(i), texts);
   }
   filler.Finish();
+  return Ok();
 }
 
 Status LoadIdempotence(Stream& stream, const RdbStream::Idempotence& read) {
@@ -235,14 +237,13 @@ Status AddPiece(Keyspace& keys, const Key& key, const RdbValue& value) {
   Stream stream(keys, key);
   TRY(stream.Open());
   if (!stream.exists()) stream.Create();
-  AddEntries(stream, *value.stream);
+  TRY(AddEntries(stream, *value.stream));
   if (value.stream->at_end()) TRY(Finish(stream, *value.stream));
   return stream.Save();
 }
 
 Status Load(Keyspace& keys, const Key& key, const KeyEntry& entry, const RdbValue& value) {
   if (entry.exists()) TRY(keys.Remove(key, entry));
-  TRY(keys.txn().command().Spend(value.stream->size()));
   return AddPiece(keys, key, value);
 }
 

@@ -211,9 +211,11 @@ Status Zset::Replace(Keyspace& keys, const Key& key, const KeyEntry& entry, std:
   if (const auto packed = Pack(elements, keys.limits(), rule)) {
     return WritePacked(keys, key, entry, packed->is_large, kNoExpiry, packed->payload);
   }
-  TRY(keys.txn().command().Spend(elements.size()));
   SpreadZset spread(keys.txn(), keys.id(), key.stripe());
-  for (const ScoredMember& element : elements) spread.Insert(element.member, element.score);
+  for (const ScoredMember& element : elements) {
+    TRY(keys.txn().command().Spend(1));
+    spread.Insert(element.member, element.score);
+  }
   return WriteSpread(keys, key, entry, kNoExpiry, spread);
 }
 

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "types/set_algebra.h"
-
 namespace cairn {
 namespace {
 
@@ -50,9 +48,10 @@ std::vector<ScoredMember> Sorted(ScoresByMember& scores) {
 }
 
 // Reads `first` as a whole and removes the members of the others: for others that are small beside it.
-Result<std::vector<ScoredMember>> SubtractByWalking(std::vector<ZsetSource>& sources) {
+Result<std::vector<ScoredMember>> SubtractByWalking(CommandMemory& memory, std::vector<ZsetSource>& sources) {
   ScoresByMember left;
   TRY(sources[0].ForEach([&](std::string_view member, double score) {
+    memory.Use(BytesOfScored(member));
     left.emplace(member, score);
     return true;
   }));
@@ -67,8 +66,8 @@ Result<std::vector<ScoredMember>> SubtractByWalking(std::vector<ZsetSource>& sou
 }
 
 // Prepares all sources but the first for this many questions each.
-Status ExpectOfOthers(std::vector<ZsetSource>& sources, uint64_t questions) {
-  uint64_t room = kMaxLoadedInAll;
+Status ExpectOfOthers(CommandMemory& memory, std::vector<ZsetSource>& sources, uint64_t questions) {
+  LoadRoom room(memory);
   for (size_t i = 1; i < sources.size(); ++i) TRY(sources[i].Expect(questions, room));
   return Ok();
 }
@@ -96,15 +95,18 @@ Status ZsetSource::ForEach(ScoredVisitor visit) {
   return set_->ForEach([&](std::string_view member) { return visit(member, 1); });
 }
 
-Status ZsetSource::Expect(uint64_t questions, uint64_t& room) {
+Status ZsetSource::Expect(uint64_t questions, LoadRoom& room) {
   if (is_spread() ? size() > questions : questions <= kFewQuestions) return Ok();
-  if (size() > std::min(room, kMaxLoadedMembers)) return Ok();
-  room -= size();
+  if (!room.TakeMembers(size())) return Ok();
   loaded_.emplace();
-  return ForEach([&](std::string_view member, double score) {
-    loaded_->emplace(member, score);
-    return true;
-  });
+  bool fits = true;
+  TRY(ForEach([&](std::string_view member, double score) {
+    fits = room.TakeBytes(member);
+    if (fits) loaded_->emplace(member, score);
+    return fits;
+  }));
+  if (!fits) loaded_.reset();
+  return Ok();
 }
 
 Result<std::optional<double>> ZsetSource::Score(std::string_view member) {
@@ -136,10 +138,11 @@ Result<std::vector<ScoredMember>> UniteZsets(CommandMemory& memory, std::vector<
   return Sorted(scores);
 }
 
-Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ScoredVisitor visit) {
+Status IntersectZsets(CommandMemory& memory, std::vector<ZsetSource> sources, Aggregate aggregate,
+                      ScoredVisitor visit) {
   SortBySize(sources);
   if (sources[0].size() == 0) return Ok();
-  TRY(ExpectOfOthers(sources, sources[0].size()));
+  TRY(ExpectOfOthers(memory, sources, sources[0].size()));
   return sources[0].ForEach([&](std::string_view member, double score) -> Result<bool> {
     score = ZeroIfNan(PartOf(sources[0], score, aggregate));
     for (size_t i = 1; i < sources.size(); ++i) {
@@ -157,9 +160,11 @@ Result<std::vector<ScoredMember>> SubtractZsets(CommandMemory& memory, std::vect
   if (first.size() == 0) return elements;
   uint64_t others_size = 0;
   for (size_t i = 1; i < sources.size(); ++i) others_size += sources[i].size();
-  if (others_size <= first.size() && first.size() <= kMaxLoadedMembers) return SubtractByWalking(sources);
+  if (others_size <= first.size() && first.size() <= kMaxLoadedMembers) {
+    return SubtractByWalking(memory, sources);
+  }
 
-  TRY(ExpectOfOthers(sources, first.size()));
+  TRY(ExpectOfOthers(memory, sources, first.size()));
   TRY(first.ForEach([&](std::string_view member, double score) -> Result<bool> {
     for (size_t i = 1; i < sources.size(); ++i) {
       if (TRY(sources[i].Score(member))) return true;

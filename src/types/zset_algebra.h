@@ -21,6 +21,7 @@
 #include "types/keyspace.h"
 #include "types/member_hash.h"
 #include "types/set.h"
+#include "types/set_algebra.h"
 #include "types/zset.h"
 
 namespace cairn {
@@ -36,9 +37,9 @@ class ZsetSource {
   uint64_t size() const { return zset_ ? zset_->size() : set_ ? set_->size() : 0; }
   Status ForEach(ScoredVisitor visit);
   Result<std::optional<double>> Score(std::string_view member);
-  // Announces how many times Score will be called. Reads the source into memory if that is cheaper and the source has
-  // at most `room` members, of which it takes its part.
-  Status Expect(uint64_t questions, uint64_t& room);
+  // Announces how many times Score will be called. Reads the source into memory if that is cheaper and `room` allows
+  // it.
+  Status Expect(uint64_t questions, LoadRoom& room);
 
   double weight = 1;
 
@@ -57,8 +58,8 @@ enum class Aggregate : uint8_t { kSum, kMin, kMax, kCount };
 Result<std::vector<ScoredMember>> UniteZsets(CommandMemory& memory, std::vector<ZsetSource> sources,
                                              Aggregate aggregate);
 
-// Visits the members that all sources have, in no particular order.
-Status IntersectZsets(std::vector<ZsetSource> sources, Aggregate aggregate, ScoredVisitor visit);
+// Visits the members that all sources have, in no particular order. `memory` counts sources that are read into memory.
+Status IntersectZsets(CommandMemory& memory, std::vector<ZsetSource> sources, Aggregate aggregate, ScoredVisitor visit);
 
 // Returns the members of the first source that no other source has, with their scores, in a sorted set's order.
 // `memory` counts them.

@@ -278,10 +278,21 @@ TEST_P(StreamGroupCheckTest, LostRowsOfAGroupAreNamedAndItsOtherRowsAgreeInTheCo
   EXPECT_EQ(consumer->pending, lost == 'p' ? 0u : 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, StreamGroupCheckTest, testing::Values('c', 'g', 'p', 'q', 't'));
+INSTANTIATE_TEST_SUITE_P(Rows, StreamGroupCheckTest, testing::Values('c', 'g', 'p', 'q'));
 
-TEST_F(RowCheckTest, AWholeGroupIsNoDamage) {
-  PutStream("s", 7, '-');
+TEST_F(RowCheckTest, ARowByTimeOfNoPendingEntryIsNamed) {
+  PutStream("s", 7, 't');
+  for (const int64_t time : {4, 5, 6}) Put(Space::kScores, StreamRows{.id = 7}.Timed(0, time, {1, 0}).row(), {});
+  PutOwner(7, "s");
+  PutCount(1);
+  EXPECT_TRUE(Says(Check(), "The key s of database 0 is damaged: the rows of its consumer group workers disagree"));
+}
+
+// The server deletes the rows by time of entries that are no longer in the stream.
+class WholeGroupCheckTest : public RowCheckTest, public testing::WithParamInterface<char> {};
+
+TEST_P(WholeGroupCheckTest, AGroupIsNoDamageWithOrWithoutRowsByTime) {
+  PutStream("s", 7, GetParam());
   PutOwner(7, "s");
   PutCount(1);
   const std::string output = Check();
@@ -290,6 +301,8 @@ TEST_F(RowCheckTest, AWholeGroupIsNoDamage) {
   EXPECT_EQ(last_salvage_.find("Damage"), std::string::npos) << last_salvage_;
   EXPECT_EQ(last_salvage_.find("key s"), std::string::npos) << last_salvage_;
 }
+
+INSTANTIATE_TEST_SUITE_P(Rows, WholeGroupCheckTest, testing::Values('-', 't'));
 
 // The rows do not say which of two scores is the member's, and a member has one.
 TEST_F(RowCheckTest, AMemberWithTwoScoresAndNoElementRowIsOneMember) {

@@ -108,6 +108,90 @@ TEST_F(CommandMemory, TheRestOfATransactionIsRefused) {
   EXPECT_EQ(":1\r\n", Execute("EXISTS a b to"));
 }
 
+// A compressed payload of a few kilobytes holds megabytes. The texts, and the rows made of them, are counted.
+TEST_F(CommandMemory, ASmallPayloadOfLargeValuesIsRefused) {
+  const std::string zeros(kMostBytes / 4, '\0');
+  for (int i = 0; i < 16; ++i) {
+    const std::string name = std::to_string(i);
+    Execute(Words{"HSET", "hash", name, zeros});
+    Execute(Words{"RPUSH", "list", zeros});
+    Execute(Words{"SADD", "set", name + zeros});
+    Execute(Words{"ZADD", "zset", name, name + zeros});
+    Execute(Words{"XADD", "stream", name + "-1", "field", zeros});
+  }
+  std::vector<std::string> payloads;
+  for (const char* const key : {"hash", "list", "set", "zset", "stream"}) {
+    const std::string bulk = Execute(Words{"DUMP", key});
+    payloads.push_back(bulk.substr(bulk.find('\n') + 1, bulk.size() - bulk.find('\n') - 3));
+  }
+  Limit();
+  for (const std::string& payload : payloads) {
+    EXPECT_TRUE(IsRefused(Execute(Words{"RESTORE", "to", "0", payload}))) << payload.size();
+    EXPECT_EQ(":0\r\n", Execute("EXISTS to"));
+  }
+  Limit(16 * kMostBytes);
+  for (const std::string& payload : payloads) {
+    EXPECT_EQ("+OK\r\n", Execute(Words{"RESTORE", "to", "0", payload, "REPLACE"})) << payload.size();
+  }
+}
+
+// Their items take twelve times the bytes of their list.
+TEST_F(CommandMemory, ASmallPayloadOfManySmallElementsIsRefused) {
+  Words words = Split("RPUSH list");
+  words.insert(words.end(), 200'000, "1");
+  Execute(words);
+  const std::string bulk = Execute("DUMP list");
+  const std::string payload = bulk.substr(bulk.find('\n') + 1, bulk.size() - bulk.find('\n') - 3);
+  EXPECT_LT(payload.size(), 10'000);
+  Limit();
+  EXPECT_TRUE(IsRefused(Execute(Words{"RESTORE", "to", "0", payload})));
+}
+
+// SETBIT made the string: no client sent that many bytes.
+TEST_F(CommandMemory, CommandsThatReadALargeStringAreRefused) {
+  Execute("SETBIT large 268435455 1");  // 32 MB
+  Execute(Words{"SETRANGE", "sketch", "0", std::string("HYLL\x01") + std::string(11, '\0')});
+  Execute("SETBIT sketch 268435455 1");
+  Execute("RPUSH list large large");
+  Limit();
+  for (const char* const line :
+       {"BITOP NOT to large", "BITOP OR to set large", "SORT list BY * ALPHA", "SORT list BY *", "DUMP large"}) {
+    EXPECT_TRUE(IsRefused(Execute(line))) << line;
+    EXPECT_EQ(":0\r\n", Execute("EXISTS to")) << line;
+  }
+  for (const char* const line : {"PFCOUNT sketch", "PFMERGE to sketch", "PFADD sketch a", "PFDEBUG ENCODING sketch"}) {
+    EXPECT_EQ("-INVALIDOBJ Corrupted HLL object detected\r\n", Execute(line)) << line;
+  }
+  EXPECT_EQ("$16\r\n", Execute("DIGEST large").substr(0, 5));
+  EXPECT_EQ(":1\r\n", Execute("BITCOUNT large"));
+  EXPECT_EQ("$33554432\r\n", Execute("GET large").substr(0, 11));
+}
+
+TEST_F(CommandMemory, TextsThatSortStoresAreCounted) {
+  Words words = Split("RPUSH list");
+  words.insert(words.end(), 5'000, "1");
+  Execute(words);
+  Limit();
+  std::string line = "SORT list BY nosort";
+  EXPECT_EQ(":5000\r\n", Execute(line + " STORE to"));
+  EXPECT_EQ(":1\r\n", Execute("DEL to"));
+  for (int i = 0; i < 10; ++i) line += " GET #";
+  EXPECT_TRUE(IsRefused(Execute(line + " STORE to")));
+  EXPECT_EQ(":0\r\n", Execute("EXISTS to"));
+}
+
+// They are faster with their members in memory, but do not need that.
+TEST_F(CommandMemory, CommandsThatMayReadMembersIntoMemoryRunWithinAnyLimit) {
+  Fill();
+  EXPECT_EQ(":1\r\n", Execute("COPY set set2"));
+  EXPECT_EQ(":1\r\n", Execute("COPY zset zset2"));
+  Limit(kMostBytes / 4);
+  EXPECT_EQ(":20000\r\n", Execute("SINTERCARD 2 set set2"));
+  EXPECT_EQ("*0\r\n", Execute("SDIFF set set2"));
+  EXPECT_EQ(":20000\r\n", Execute("ZINTERCARD 2 zset zset2"));
+  EXPECT_EQ("*1500\r\n", Execute("SRANDMEMBER set -1500").substr(0, 7));
+}
+
 // A replica must have what its primary has.
 TEST_F(CommandMemory, ThePrimarysCommandsHaveNoLimit) {
   Fill();

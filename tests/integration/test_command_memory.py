@@ -9,6 +9,7 @@ import redis
 from harness import Server
 
 MEMBERS = 300_000
+LARGE_MEMBERS = 6_000
 BUDGET_BYTES = 64 << 20
 COMMANDS = ("COPY set copy", "COPY zset copy", "ZREMRANGEBYRANK zset 1 -1000", "SUNIONSTORE union set", "SUNION set",
             "ZUNIONSTORE union 1 zset", "SORT set ALPHA STORE sorted", "DUMP zset")
@@ -36,6 +37,35 @@ def test_a_command_is_refused(server, line):
         assert server.peak_bytes() - before < BUDGET_BYTES / 2
         assert client.dbsize() == 2
         assert (client.scard("set"), client.zcard("zset")) == (MEMBERS, MEMBERS)
+
+
+@pytest.fixture(name="large_members", scope="module")
+def fixture_large_members():
+    """A server with equal sets, and equal sorted sets, whose members take three times what a command may use."""
+    with Server(memory_budget=BUDGET_BYTES) as server:
+        with redis.Redis(port=server.port) as client:
+            for begin in range(0, LARGE_MEMBERS, 1000):
+                members = [f"{number:08}" * 1000 for number in range(begin, begin + 1000)]
+                for key in "ab":
+                    client.sadd(f"set:{key}", *members)
+                    client.zadd(f"zset:{key}", dict.fromkeys(members, 1))
+        yield server
+
+
+@pytest.mark.parametrize("line, reply", [
+    ("SINTERCARD 2 set:a set:b", LARGE_MEMBERS), ("SDIFF set:a set:b", []),
+    ("ZINTERCARD 2 zset:a zset:b", LARGE_MEMBERS), ("ZDIFF 2 zset:a zset:b", None)])
+def test_large_members_are_not_all_read_into_memory(large_members, line, reply):
+    """A command reads as many members as it may use and looks up the others. ZDIFF needs them all, and is refused."""
+    with redis.Redis(port=large_members.port) as client:
+        client.response_callbacks.clear()
+        before = large_members.begin_peak()
+        if reply is None:
+            with pytest.raises(redis.exceptions.OutOfMemoryError, match="more memory than its part of memory-budget"):
+                client.execute_command(*line.split())
+        else:
+            assert client.execute_command(*line.split()) == reply
+        assert large_members.peak_bytes() - before < BUDGET_BYTES * 3 / 4
 
 
 def test_many_commands_at_once_are_bounded_together():

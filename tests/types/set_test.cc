@@ -283,11 +283,12 @@ TEST_F(SetTest, AlgebraIsTheSameInEveryForm) {
       const Key keys[] = {keyspace.Name("s0"), keyspace.Name("s1"), keyspace.Name("s2")};
       std::vector<Set> sets;
       for (const Key& key : keys) TRY(sets.emplace_back(keyspace, key).Open());
-      TRY(IntersectSets(sets, [&](std::string_view member) -> Result<bool> {
+      CommandMemory& memory = keyspace.txn().command().memory();
+      TRY(IntersectSets(memory, sets, [&](std::string_view member) -> Result<bool> {
         EXPECT_TRUE(intersected.insert(std::string(member)).second);
         return true;
       }));
-      return SubtractSets(sets[0], std::span(sets).subspan(1), [&](std::string_view member) -> Result<bool> {
+      return SubtractSets(memory, sets[0], std::span(sets).subspan(1), [&](std::string_view member) -> Result<bool> {
         EXPECT_TRUE(subtracted.insert(std::string(member)).second);
         return true;
       });

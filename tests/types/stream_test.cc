@@ -24,6 +24,22 @@ TEST(StreamId, NextAndPreviousPassFromOneMsToAnother) {
   EXPECT_FALSE(PreviousStreamId({}));
 }
 
+// As the strtoull of Redis reads each number. 64 bits are the limit.
+TEST(StreamId, ZerosAndAPlusAndWhiteSpaceMayPrecedeItsNumbers) {
+  EXPECT_EQ(*ParseStreamId("01", 5), (StreamId{1, 5}));
+  EXPECT_EQ(*ParseStreamId("+7", 0), (StreamId{7, 0}));
+  EXPECT_EQ(*ParseStreamId(" 8", 0), (StreamId{8, 0}));
+  EXPECT_EQ(*ParseStreamId("\t\n 00", 0), (StreamId{0, 0}));
+  EXPECT_EQ(*ParseStreamId("10-01", 0), (StreamId{10, 1}));
+  EXPECT_EQ(*ParseStreamId("11-+3", 0), (StreamId{11, 3}));
+  EXPECT_EQ(*ParseStreamId("12- 4", 0), (StreamId{12, 4}));
+  EXPECT_EQ(*ParseStreamId("018446744073709551615-0018446744073709551615", 0), kLastStreamId);
+  for (const char* const text : {"", " ", "+", "9-", "-5", "--6", "13--1", "++1", "+ 1", "1 ", "1-2 ", "0x1", "1-*",
+                                 "18446744073709551616", "1-018446744073709551616"}) {
+    EXPECT_FALSE(ParseStreamId(text, 0)) << text;
+  }
+}
+
 // A chunk of one entry.
 std::string ChunkOf(const Fields& fields) {
   StreamChunkBuilder builder;

@@ -78,10 +78,12 @@ class ZsetAlgebraTest : public StoreFixture {
   }
   Scores Inter(std::vector<ZsetSource> sources, Aggregate aggregate) {
     Scores scores;
-    EXPECT_TRUE(IntersectZsets(std::move(sources), aggregate, [&](std::string_view member, double score) {
-                  scores[std::string(member)] = score;
-                  return true;
-                }).ok());
+    EXPECT_TRUE(IntersectZsets(txn().command().memory(), std::move(sources), aggregate,
+                               [&](std::string_view member, double score) {
+                                 scores[std::string(member)] = score;
+                                 return true;
+                               })
+                    .ok());
     return scores;
   }
 
@@ -127,11 +129,12 @@ TEST_F(ZsetAlgebraTest, DoesNotReadALargeSourceToAnswerQuestions) {
   std::vector<ZsetSource> sources = Sources();
   sources.push_back(std::move(Sources()[0]));
   size_t visited = 0;
-  const Status status = IntersectZsets(std::move(sources), Aggregate::kSum, [&](std::string_view, double score) {
-    EXPECT_EQ(score, 0);  // twice 0: the first member in order
-    ++visited;
-    return false;
-  });
+  const Status status = IntersectZsets(txn().command().memory(), std::move(sources), Aggregate::kSum,
+                                       [&](std::string_view, double score) {
+                                         EXPECT_EQ(score, 0);  // twice 0: the first member in order
+                                         ++visited;
+                                         return false;
+                                       });
   EXPECT_TRUE(status.ok()) << status.text();
   EXPECT_EQ(visited, 1);
 }
