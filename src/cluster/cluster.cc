@@ -260,8 +260,17 @@ Result<std::vector<int64_t>> Cluster::CountKeys(int first, int last) const {
   return CountSlotKeys(parts_.store, parts_.config.limits(), first, last);
 }
 
-Result<std::vector<std::string>> Cluster::Keys(int slot, int64_t count) const {
-  return SlotKeys(parts_.store, parts_.config.limits(), slot, count);
+Status Cluster::ForEachKey(int slot, const std::function<bool(std::string_view)>& visit) const {
+  return ForEachSlotKey(parts_.store, parts_.config.limits(), slot, visit);
+}
+
+Result<std::vector<std::string>> Cluster::Keys(int slot, size_t most) const {
+  std::vector<std::string> keys;
+  TRY(ForEachKey(slot, [&](std::string_view key) {
+    keys.emplace_back(key);
+    return keys.size() < most;
+  }));
+  return keys;
 }
 
 Status Cluster::DeleteAllKeys() { return DeleteEverything(parts_.store, parts_.notifier); }

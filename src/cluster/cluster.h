@@ -18,6 +18,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -100,9 +102,12 @@ class Cluster {
   bool HasKeys() const;
   // The number of keys in each slot from `first` to `last`; reads all of these keys. May wait for the disk.
   Result<std::vector<int64_t>> CountKeys(int first, int last) const;
-  // The number of keys in a slot; its first `count` keys. May wait for the disk.
+  // The number of keys in a slot. May wait for the disk.
   Result<int64_t> CountKeys(int slot) const;
-  Result<std::vector<std::string>> Keys(int slot, int64_t count) const;
+  // Calls visit(key) for the keys of a slot until it returns false. May wait for the disk.
+  Status ForEachKey(int slot, const std::function<bool(std::string_view)>& visit) const;
+  // The first keys of a slot, at most `most` of them. May wait for the disk. REQUIRES: most > 0
+  Result<std::vector<std::string>> Keys(int slot, size_t most) const;
   // Deletes all data. REQUIRES: this node owns no slot; the caller holds no stripe.
   Status DeleteAllKeys();
 

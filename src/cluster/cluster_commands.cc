@@ -228,7 +228,7 @@ constexpr CommandRow kSubcommandRows[] = {
      .summary = "The slots and the nodes that serve them.", .complexity = "O(1)", .tips = "nondeterministic_output",
      .deprecated_since = "7.0.0",
      .replaced_by = "`CLUSTER SHARDS`"},
-    {.name = "syncslots", .arity = -3, .flags = kRules | kMayReplicate | kSlowLane,
+    {.name = "syncslots", .arity = -3, .flags = kRules | kMayReplicate,
      .run = With<IfEnabled<ClusterSyncSlots>>, .group = kGroup, .since = "9.0.0",
      .summary = "Internal: the steps of an atomic migration of slots.", .complexity = "Depends on the step.",
      .syntax = "step [argument ...]"},

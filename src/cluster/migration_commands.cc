@@ -187,13 +187,16 @@ Status ClusterCancelSlotMigrations(const ClusterParts& parts, CommandContext&, A
   return Ok();
 }
 
-// CLUSTER SYNCSLOTS <ESTABLISH | SNAPSHOT-EOF | TAKEOVER | TAKEN | HIDE | SHOW> [...]
+// CLUSTER SYNCSLOTS <ESTABLISH | SNAPSHOT-EOF | PAUSED | TAKEOVER | TAKEN | HIDE | SHOW> [...]
+//
+// TAKEN is answered on the fast lane: TAKEOVER may wait in the queue of the slow lane.
 Status ClusterSyncSlots(const ClusterParts& parts, CommandContext& ctx, Args& args, Reply& reply) {
   Cluster& cluster = *parts.cluster;
   if (args.Keyword("taken")) {
     reply.Integer(TRY(HasTaken(cluster, args)));
     return Ok();
   }
+  if (ctx.txn().command().lane() == Lane::kFast) return Status::WouldWait();
   const bool is_stream = ctx.session().is_primary && ctx.session().id() == 0;
   if (is_stream && args.Keyword("hide")) return Hide(cluster, args);
   if (is_stream && args.Keyword("show")) return cluster.unserved().Show(std::string(args.Bytes()), false);
@@ -202,6 +205,8 @@ Status ClusterSyncSlots(const ClusterParts& parts, CommandContext& ctx, Args& ar
     TRY(Establish(cluster, ctx, args));
   } else if (args.Keyword("snapshot-eof")) {
     TRY(cluster.migrations().imports().NoteSnapshotEnd(ctx.session()));
+  } else if (args.Keyword("paused")) {
+    TRY(cluster.migrations().imports().NotePaused(ctx.session()));
   } else if (args.Keyword("takeover")) {
     TRY(cluster.migrations().imports().TakeOver(ctx.session()));
   } else {

@@ -246,9 +246,14 @@ Status ClusterGetKeysInSlot(const ClusterParts& parts, CommandContext&, Args& ar
   const int64_t count = args.Integer();
   TRY(args.Check());
   if (!IsSlot(slot) || count < 0) return Status::Reply("ERR Invalid slot or number of keys");
-  const std::vector<std::string> keys = TRY(parts.cluster->Keys(static_cast<int>(slot), count));
-  reply.Array(keys.size());
-  for (const std::string& key : keys) reply.Bulk(key);
+  const size_t mark = reply.Later();
+  size_t shown = 0;
+  const auto show = [&](std::string_view key) {
+    reply.Bulk(key);
+    return ++shown < static_cast<size_t>(count) && !reply.is_cut();
+  };
+  if (count > 0) TRY(parts.cluster->ForEachKey(static_cast<int>(slot), show));
+  reply.FinishArray(mark, shown);
   return Ok();
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -36,8 +37,10 @@ constexpr size_t kStreamBytes = 64 * 1024;
 constexpr int64_t kShortPassUs = 50000;
 constexpr int kMostPasses = 1000;
 constexpr int64_t kLongestHoldMs = 5000;  // Redis's limit of a manual failover
-// After a lost answer, the writes stay held back so long at most, twice the limit of a manual failover.
-constexpr int64_t kLongestDoubtMs = 10000;
+// The target may take so long to write nodes.conf. Then a target that does not answer has taken the slots over by
+// kLongestDoubtMs after PAUSED, or never will.
+constexpr int64_t kLongestWriteMs = 5000;
+constexpr int64_t kLongestDoubtMs = kLongestTakeOverMs + kLongestWriteMs;
 constexpr int64_t kAskPauseMs = 100;
 constexpr int64_t kMsPerSecond = 1000;
 
@@ -66,8 +69,9 @@ class SlotExport::Hold {
   explicit Hold(SlotExport& owner) : owner_(owner), since_us_(MonotonicUs()) {
     owner_.parts_.cluster.HoldWrites(owner_.slots_);
   }
+  // A server that stops may not know yet whether the target owns the slots, so it does not serve them again.
   ~Hold() {
-    owner_.parts_.cluster.ReleaseWrites(owner_.slots_);
+    if (!owner_.stopping_) owner_.parts_.cluster.ReleaseWrites(owner_.slots_);
     Log(LogSeverity::kNotice, "Slot migration {}: writes to its slots were held back for {} ms", owner_.migration_.name,
         (MonotonicUs() - since_us_) / 1000);
   }
@@ -82,13 +86,11 @@ class SlotExport::Hold {
 };
 
 SlotExport::SlotExport(const Parts& parts, SlotMigration migration)
-    : parts_(parts), migration_(std::move(migration)), slots_(migration_.slots()), read_(kReadBytes, '\0'),
-      thread_(StartThread("slot-export", [this] { Run(); })) {}
+    : parts_(parts), migration_(std::move(migration)), slots_(migration_.slots()), read_(kReadBytes, '\0') {}
 
-SlotExport::~SlotExport() {
+void SlotExport::Stop() {
   stopping_ = true;
   socket_.Interrupt();
-  if (thread_.joinable()) thread_.join();
 }
 
 void SlotExport::Cancel() {
@@ -108,7 +110,6 @@ void SlotExport::Run() {
   } else {
     parts_.list.SetState(migration_.name, migration_state::kFailed, std::string(status.text()));
   }
-  has_ended_ = true;
 }
 
 Status SlotExport::Fail(std::string_view what) const { return Status::Io(std::string(what)); }
@@ -128,6 +129,7 @@ Status SlotExport::CheckOwnership() const {
 }
 
 Status SlotExport::Migrate() {
+  TRY(CheckOwnership());  // the slots may have left while the migration waited for its turn
   parts_.list.SetState(migration_.name, migration_state::kEstablishing);
   TRY(Connect(socket_, parts_.config.settings().repl_timeout_s * kMsPerSecond));
   TRY(Establish());
@@ -196,6 +198,14 @@ Status SlotExport::AwaitReplies(uint64_t most_open, int64_t timeout_ms) {
   }
 }
 
+Status SlotExport::SendStep(std::string_view step, int64_t timeout_ms) {
+  std::string request;
+  AppendHead(request, 0, {"CLUSTER", "SYNCSLOTS", step});
+  ++requests_;
+  TRY(socket_.Send(request, timeout_ms));
+  return AwaitReplies(0, timeout_ms);
+}
+
 Status SlotExport::Establish() {
   std::string request;
   AppendHead(request, 2 * migration_.ranges.size(),
@@ -221,9 +231,7 @@ Status SlotExport::SendSnapshot(const StoreSnapshot& snapshot) {
   Status sent;
   RunAtLowPriority("slot-snapshot", [&] { sent = SendKeys(snapshot); });
   TRY(std::move(sent));
-  std::string end;
-  AppendHead(end, 0, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF"});
-  return Send(end, 1, 0);
+  return SendStep("SNAPSHOT-EOF", parts_.config.settings().repl_timeout_s * kMsPerSecond);
 }
 
 Status SlotExport::SendKeys(const StoreSnapshot& snapshot) {
@@ -321,19 +329,16 @@ Status SlotExport::HandOver() {
     const Hold hold(*this);
     status = AwaitCommits(parts_.store);  // then the log has all writes that were not held back
     if (status.ok()) status = SendLog();
-    if (status.ok()) status = AwaitReplies(0, std::max<int64_t>(hold.left_ms(), 1));
+    if (status.ok()) status = SendStep("PAUSED", std::max<int64_t>(hold.left_ms(), 1));
     TRY(std::move(status));
+    const int64_t until_us = MonotonicUs() + kLongestDoubtMs * kMsPerSecond;
     // From here on a restart knows that the keys of these slots may be left over.
     TRY(unserved.Hide(name, slots_, true));
     parts_.list.SetState(name, migration_state::kGranted);
-    std::string request;
-    AppendHead(request, 0, {"CLUSTER", "SYNCSLOTS", "TAKEOVER"});
-    ++requests_;
-    status = socket_.Send(request, kLongestHoldMs);
-    if (status.ok()) status = AwaitReplies(0, kLongestHoldMs);
+    status = SendStep("TAKEOVER", kLongestHoldMs);
     taken = status.ok();
-    if (!status.ok()) taken = Resolve(false);  // also after an error reply: the target may have failed afterwards
-    if (taken.ok() && *taken && !FollowTarget().ok()) taken = Resolve(true);  // nodes.conf cannot be written
+    if (!status.ok()) taken = Resolve(until_us);  // also after an error reply: the target may have failed afterwards
+    if (taken.ok() && *taken && !FollowTarget().ok()) TRY(AwaitBus());  // nodes.conf cannot be written
   }
   if (!taken.ok()) {
     TRY(unserved.Show(name, true));
@@ -347,7 +352,7 @@ Status SlotExport::HandOver() {
   return Ok();
 }
 
-Result<bool> SlotExport::AskTarget() {
+Result<SlotExport::Answer> SlotExport::AskTarget() {
   BlockingSocket socket;
   const int64_t timeout_ms = kMsPerSecond;
   TRY(Connect(socket, timeout_ms));
@@ -357,18 +362,25 @@ Result<bool> SlotExport::AskTarget() {
   AppendRanges(request, migration_.ranges);
   TRY(socket.Send(request, timeout_ms));
   const std::string line = TRY(socket.ReadLine(timeout_ms));
-  if (line == ":1") return true;
-  if (line == ":0") return false;
-  return Fail("the target does not know yet");
+  for (const Answer answer : {Answer::kNotTaken, Answer::kTaken, Answer::kUndecided}) {
+    if (line == fmt::format(":{}", static_cast<int>(answer))) return answer;
+  }
+  return Fail("the target does not answer");
 }
 
-Result<bool> SlotExport::Resolve(bool is_taken) {
-  const int64_t until_us = MonotonicUs() + kLongestDoubtMs * kMsPerSecond;
-  while (MonotonicUs() < until_us && !stopping_) {
+Result<bool> SlotExport::Resolve(int64_t until_us) {
+  for (;;) {
+    // The last question follows the deadline, because this process may have been suspended until then.
+    const bool is_late = MonotonicUs() >= until_us;
     if (!OwnsSlots()) return true;  // by the bus
-    if (!is_taken) {
-      const Result<bool> answer = AskTarget();
-      if (answer.ok()) return *answer;
+    const Result<Answer> answer = AskTarget();
+    if (answer.ok() && *answer != Answer::kUndecided) return *answer == Answer::kTaken;
+    if (stopping_) return Fail("the server stops");
+    if (answer.ok()) {
+      // The takeover may have passed the target's check of the time already.
+      until_us = std::max(until_us, MonotonicUs() + kLongestWriteMs * kMsPerSecond);
+    } else if (is_late) {
+      break;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(kAskPauseMs));
   }
@@ -377,6 +389,11 @@ Result<bool> SlotExport::Resolve(bool is_taken) {
       "are lost if it does",
       migration_.name);
   return Fail("Unpaused before migration completed (migration may have succeeded with lost writes)");
+}
+
+Status SlotExport::AwaitBus() {
+  while (!stopping_ && OwnsSlots()) std::this_thread::sleep_for(std::chrono::milliseconds(kAskPauseMs));
+  return stopping_ ? Fail("the server stops") : Ok();
 }
 
 Status SlotExport::FollowTarget() {

@@ -7,7 +7,7 @@
 // If the answer to that last request is lost or an error, it finds out who owns the slots before clients may write to
 // them again.
 //
-// Thread: its own, "slot-export"; Cancel may be called from any thread.
+// Thread: Run is for "slot-export"; Cancel and Stop may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "base/result.h"
@@ -50,26 +49,29 @@ class SlotExport {
     MigrationList& list;
   };
 
-  // Starts the thread.
   SlotExport(const Parts& parts, SlotMigration migration);
-  // Ends it.
-  ~SlotExport();
 
-  const SlotMigration& migration() const { return migration_; }
+  // Carries the migration out; its end is noted in the list.
+  void Run();
   // Ends the migration unless the target may own the slots already.
   void Cancel();
-  bool has_ended() const { return has_ended_; }
+  // Ends Run soon, because the server stops.
+  void Stop();
 
  private:
   // Writes of clients are held back while it exists.
   class Hold;
 
-  void Run();
+  // What the target answers when it is asked whether it owns the slots.
+  enum class Answer : unsigned char { kNotTaken = 0, kTaken = 1, kUndecided = 2 };
+
   Status Migrate();
   Status Connect(BlockingSocket& socket, int64_t timeout_ms) const;
   // Sends requests with so many replies, and reads replies until at most `most_open` are missing.
   Status Send(std::string_view bytes, uint64_t replies, uint64_t most_open);
   Status AwaitReplies(uint64_t most_open, int64_t timeout_ms);
+  // Sends CLUSTER SYNCSLOTS `step`, and awaits all replies.
+  Status SendStep(std::string_view step, int64_t timeout_ms);
   Status Establish();
   Status SendSnapshot(const StoreSnapshot& snapshot);
   Status SendKeys(const StoreSnapshot& snapshot);
@@ -77,10 +79,13 @@ class SlotExport {
   Status SendLog();
   Status AddEntry(const LogEntry& entry, std::string& out, uint64_t& replies);
   Status HandOver();
-  // After a lost answer or an error: whether the target owns the slots.
-  Result<bool> AskTarget();
-  // The same, until the target or the bus knows it. `is_taken`: only this node does not know it yet.
-  Result<bool> Resolve(bool is_taken);
+  // After a lost answer or an error. A target that has not begun to take the slots over never will.
+  Result<Answer> AskTarget();
+  // Whether the target owns the slots, as soon as the target or the bus knows it. Returns an error if the target has
+  // not answered until `until_us`; waits longer while it answers that it is undecided.
+  Result<bool> Resolve(int64_t until_us);
+  // Waits until the bus has given the slots to the target in this node's view.
+  Status AwaitBus();
   // Gives the slots to the target in this node's view.
   Status FollowTarget();
   // The slots are this node's, and it is a master; no one has cancelled.
@@ -100,8 +105,6 @@ class SlotExport {
   RequestParser parser_;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> stopping_{false};
-  std::atomic<bool> has_ended_{false};
-  std::thread thread_;
 };
 
 }  // namespace cairn

@@ -19,8 +19,10 @@
 namespace cairn {
 namespace {
 
-// The source serves the slots again when it has had no answer for 15 seconds. The rest is for writing nodes.conf.
-constexpr int64_t kLongestTakeOverMs = 10000;
+void Close(Session& session) {
+  session.close = CloseRequest::kNow;
+  session.Wake();
+}
 
 // Waits for a FLUSHALL that has begun. It holds all stripes, the last one only when it waits for no other.
 Status AwaitFlush(Store& store) {
@@ -98,22 +100,33 @@ Status SlotImports::Establish(Session& session, SlotMigration migration) {
   return Ok();
 }
 
+Result<SlotImports::Import*> SlotImports::Find(const Session& session) {
+  const auto found = imports_.find(session.id());
+  if (found == imports_.end()) return Status::Reply("ERR this connection imports no slots");
+  return &found->second;
+}
+
 Status SlotImports::NoteSnapshotEnd(const Session& session) {
   std::string name;
   {
     const MutexLock lock(mutex_);
-    const auto found = imports_.find(session.id());
-    if (found == imports_.end()) return Status::Reply("ERR this connection imports no slots");
-    name = found->second.migration.name;
+    name = TRY(Find(session))->migration.name;
   }
   list_.SetState(name, migration_state::kWaitingForPaused);
   return store_.log().Sync();  // so that the sync in TakeOver, while writes are held back, has little to do
 }
 
-Status SlotImports::ChangeOwner(const Import& import, int64_t began_ms) {
+Status SlotImports::NotePaused(const Session& session) {
+  const MutexLock lock(mutex_);
+  TRY(Find(session))->paused_ms = MonotonicMs();
+  return Ok();
+}
+
+Status SlotImports::ChangeOwner(const Import& import) {
   const SlotSet slots = import.migration.slots();
   const auto take = [&](Topology& topology) -> Status {
-    if (MonotonicMs() - began_ms > kLongestTakeOverMs) return Status::Reply("ERR The takeover took too long");
+    if (import.paused_ms == 0) return Status::Reply("ERR The source has not paused writes");
+    if (MonotonicMs() - import.paused_ms > kLongestTakeOverMs) return Status::Reply("ERR The takeover took too long");
     if (store_.databases()[0].keyspace.load() != import.keyspace) return Status::Reply("ERR Data was flushed");
     if (!topology.myself().is_master()) return Status::Reply("ERR the target is not a master any more");
     const Node* const source = topology.Find(import.migration.source);
@@ -133,12 +146,11 @@ Status SlotImports::ChangeOwner(const Import& import, int64_t began_ms) {
 }
 
 Status SlotImports::TakeSlots(const Import& import) {
-  const int64_t began_ms = MonotonicMs();
   const SlotSet slots = import.migration.slots();
   cluster_.HoldWrites(slots);
   Status taken = AwaitFlush(store_);
   if (taken.ok()) taken = store_.log().Sync();
-  if (taken.ok()) taken = ChangeOwner(import, began_ms);
+  if (taken.ok()) taken = ChangeOwner(import);
   cluster_.ReleaseWrites(slots);  // after an error
   return taken;
 }
@@ -147,10 +159,9 @@ Status SlotImports::TakeOver(Session& session) {
   Import import;
   {
     const MutexLock lock(mutex_);
-    const auto found = imports_.find(session.id());
-    if (found == imports_.end()) return Status::Reply("ERR this connection imports no slots");
-    found->second.takes_over = true;
-    import = found->second;
+    Import& found = *TRY(Find(session));
+    found.takes_over = true;
+    import = found;
   }
   list_.SetState(import.migration.name, migration_state::kGranted);
   Status taken = TakeSlots(import);
@@ -171,13 +182,24 @@ Status SlotImports::TakeOver(Session& session) {
   return Ok();
 }
 
-int SlotImports::HasTaken(const std::string& name, const SlotSet& slots) const {
+bool SlotImports::GiveUp(const std::string& name) {
+  Import import;
   {
     const MutexLock lock(mutex_);
-    const bool is_open =
-        std::ranges::any_of(imports_, [&](const auto& each) { return each.second.migration.name == name; });
-    if (is_open) return 2;
+    const auto found =
+        std::ranges::find_if(imports_, [&](const auto& each) { return each.second.migration.name == name; });
+    if (found == imports_.end()) return true;
+    if (found->second.takes_over) return false;
+    import = std::move(found->second);
+    imports_.erase(found);
+    Close(*import.session);
   }
+  CleanUp(import, "The source has given up");
+  return true;
+}
+
+int SlotImports::HasTaken(const std::string& name, const SlotSet& slots) {
+  if (!GiveUp(name)) return 2;
   return cluster_.With([&](const Topology& topology) {
     for (int slot = 0; slot < kSlotCount; ++slot) {
       if (slots.Has(slot) && topology.SlotOwner(slot) != &topology.myself()) return 0;
@@ -200,8 +222,7 @@ void SlotImports::CloseLost() {
       return source == nullptr || source->flags.Has(NodeFlags::kFailed);
     });
     if (!is_lost || import.takes_over) continue;
-    import.session->close = CloseRequest::kNow;
-    import.session->Wake();
+    Close(*import.session);
   }
 }
 

@@ -35,12 +35,15 @@ class SlotImports {
   Status Establish(Session& session, SlotMigration migration);
   // The snapshot is complete.
   Status NoteSnapshotEnd(const Session& session);
+  // The source holds writes back. TakeOver succeeds only within kLongestTakeOverMs from now.
+  Status NotePaused(const Session& session);
   // Makes this node the owner of the slots. After an error it never will be by this import.
   Status TakeOver(Session& session);
   // Returns an error if one of the slots is being imported.
   Status CheckNotImported(const SlotSet& slots) const;
-  // Whether this node has taken the slots over: 1 or 0; 2 if it still may.
-  int HasTaken(const std::string& name, const SlotSet& slots) const;
+  // Whether this node has taken the slots over: 1 or 0; 2 while TakeOver runs. Ends an import for which TakeOver has
+  // not begun: after a 0 it never will. Does not wait.
+  int HasTaken(const std::string& name, const SlotSet& slots);
 
   // Closes the connections of sources that have failed, or have left the cluster: a host that was lost does not do it.
   void CloseLost();
@@ -53,15 +56,19 @@ class SlotImports {
     Session* session = nullptr;  // valid until `takes_over`
     KeyspaceId keyspace = 0;     // of database 0 at its beginning: FLUSHALL ends an import
     bool takes_over = false;
+    int64_t paused_ms = 0;  // when PAUSED was received (MonotonicMs)
   };
 
   Status CheckMayImport(const SlotMigration& migration) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Result<Import*> Find(const Session& session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns the lowest of these slots that is being imported, or -1.
   int FirstImported(const SlotSet& slots) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Makes this node the owner, unless the imported keys were flushed. FLUSHALL waits meanwhile: the source deletes its
   // keys after that.
   Status TakeSlots(const Import& import);
-  Status ChangeOwner(const Import& import, int64_t began_ms);
+  Status ChangeOwner(const Import& import);
+  // Ends the import of this name unless TakeOver runs. Returns false if it does.
+  bool GiveUp(const std::string& name);
   // Deletes the imported keys.
   void CleanUp(const Import& import, std::string message);
 

@@ -124,14 +124,9 @@ Result<std::vector<int64_t>> CountSlotKeys(Store& store, const Limits& limits, i
   return counts;
 }
 
-Result<std::vector<std::string>> SlotKeys(Store& store, const Limits& limits, int slot, int64_t count) {
-  std::vector<std::string> keys;
-  if (count == 0) return keys;
-  TRY(ForEachKeyOf(store, limits, slot, slot, [&](int, std::string_view key) {
-    keys.emplace_back(key);
-    return static_cast<int64_t>(keys.size()) < count;
-  }));
-  return keys;
+Status ForEachSlotKey(Store& store, const Limits& limits, int slot,
+                      const std::function<bool(std::string_view)>& visit) {
+  return ForEachKeyOf(store, limits, slot, slot, [&](int, std::string_view key) { return visit(key); });
 }
 
 Status DeleteEverything(Store& store, const Notifier& notifier) {

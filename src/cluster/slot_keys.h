@@ -25,8 +25,8 @@ struct Limits;
 bool HasKeys(Store& store, const Limits& limits);
 // The number of keys in each slot from `first` to `last`.
 Result<std::vector<int64_t>> CountSlotKeys(Store& store, const Limits& limits, int first, int last);
-// The first `count` keys.
-Result<std::vector<std::string>> SlotKeys(Store& store, const Limits& limits, int slot, int64_t count);
+// Calls visit(key) for the keys of a slot until it returns false.
+Status ForEachSlotKey(Store& store, const Limits& limits, int slot, const std::function<bool(std::string_view)>& visit);
 // Deletes all data, here and on replicas.
 Status DeleteEverything(Store& store, const Notifier& notifier);
 // Deletes the keys of slots by range tombstones, here and on replicas.

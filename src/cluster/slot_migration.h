@@ -38,6 +38,9 @@ inline constexpr std::string_view kFailed = "failed";
 inline constexpr std::string_view kCancelled = "cancelled";
 }  // namespace migration_state
 
+// The target takes the slots over within this time after it has received PAUSED, or not at all.
+inline constexpr int64_t kLongestTakeOverMs = 10000;
+
 struct SlotMigration {
   std::string name;  // 40 hex digits
   bool is_import = false;

@@ -17,9 +17,25 @@ Status CheckNotExported(const SlotSet& exported, const std::vector<SlotRange>& r
 }
 
 void SlotMigrations::Stop() {
-  std::vector<std::unique_ptr<SlotExport>> ending;
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    if (running_ != nullptr) running_->Stop();
+  }
+  thread_.Stop();
+}
+
+void SlotMigrations::RunExports() {
+  while (SlotExport* const next = StartNext()) next->Run();
+}
+
+SlotExport* SlotMigrations::StartNext() {
   const MutexLock lock(mutex_);
-  ending.swap(exports_);
+  running_.reset();
+  if (stopping_ || waiting_.empty()) return nullptr;
+  running_ = std::make_unique<SlotExport>(export_parts_, std::move(waiting_.front()));
+  waiting_.pop_front();
+  return running_.get();
 }
 
 SlotSet SlotMigrations::ExportedSlots() const {
@@ -41,22 +57,20 @@ Status SlotMigrations::CheckNotMoving(const SlotSet& slots) const {
 Status SlotMigrations::Begin(std::vector<SlotMigration> exports) {
   const MutexLock lock(mutex_);
   for (const SlotMigration& each : exports) TRY(CheckNotMoving(each.slots()));
-  std::erase_if(exports_, [](const auto& each) { return each->has_ended(); });
   for (SlotMigration& each : exports) {
     list_.Add(each);
-    exports_.push_back(std::make_unique<SlotExport>(export_parts_, std::move(each)));
+    waiting_.push_back(std::move(each));
   }
+  thread_.Wake();
   return Ok();
 }
 
 bool SlotMigrations::CancelAll() {
   const MutexLock lock(mutex_);
-  bool any = false;
-  for (const auto& each : exports_) {
-    if (each->has_ended()) continue;
-    each->Cancel();
-    any = true;
-  }
+  const bool any = !ExportedSlots().empty();
+  for (const SlotMigration& each : waiting_) list_.SetState(each.name, migration_state::kCancelled);
+  waiting_.clear();
+  if (running_ != nullptr) running_->Cancel();
   return any;
 }
 

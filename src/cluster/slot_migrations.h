@@ -2,14 +2,19 @@
 //
 // SlotMigrations: the atomic migrations of slots of this node, from it and to it (docs/decisions/slot-migration.md).
 //
+// One export runs at a time, on the thread "slot-export"; the others wait in the order of their beginning. An export
+// takes a thread, a connection, a snapshot and a reader of the log, and one command may begin thousands of them.
+//
 // Thread: any.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "base/woken_thread.h"
 #include "cluster/slot_export.h"
 #include "cluster/slot_imports.h"
 #include "cluster/slot_migration.h"
@@ -26,7 +31,7 @@ class SlotMigrations {
       : export_parts_{cluster, store, config, tls, replication, table, list_},
         imports_(cluster, store, replication, list_) {}
   ~SlotMigrations() { Stop(); }
-  // Ends all exports.
+  // Ends all exports, and lets none begin.
   void Stop();
 
   SlotImports& imports() { return imports_; }
@@ -41,16 +46,24 @@ class SlotMigrations {
   Status CheckNotMoving(const SlotSet& slots) const;
   // CLUSTER MIGRATESLOTS, with checked arguments. An error if a slot is being exported or imported by now.
   Status Begin(std::vector<SlotMigration> exports);
-  // CLUSTER CANCELSLOTMIGRATIONS; false if no export runs.
+  // CLUSTER CANCELSLOTMIGRATIONS; false if no export runs or waits.
   bool CancelAll();
 
  private:
+  // The work of the thread: all exports that wait.
+  void RunExports();
+  // Makes the first export that waits the running one; null if none waits.
+  SlotExport* StartNext();
+
   MigrationList list_;
   const SlotExport::Parts export_parts_;
   SlotImports imports_;
   Mutex begin_mutex_;
   mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(begin_mutex_);
-  std::vector<std::unique_ptr<SlotExport>> exports_ ABSL_GUARDED_BY(mutex_);  // those that have ended are removed later
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::deque<SlotMigration> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<SlotExport> running_ ABSL_GUARDED_BY(mutex_);  // only the thread replaces it
+  WokenThread thread_{"slot-export", [this] { RunExports(); }};
 };
 
 }  // namespace cairn

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kTimeoutMs = 5000;  // of the target
 // Keys of one MIGRATE, which holds their locks, and their values in memory, until the target has them.
-constexpr int64_t kKeysAtOnce = 16;
+constexpr size_t kKeysAtOnce = 16;
 constexpr std::chrono::milliseconds kPauseCheck{10};
 
 Status Refuse(const std::string& why) { return Status::Reply("ERR " + why); }

@@ -273,7 +273,7 @@ void BaseWorker::EndRequest(ClientSession& session, const Command* command, bool
   Settle(session, was_monitor, out, start);
   if (session.multi.active) return;
   if (session.tracking.caching) EndCaching(session, command);
-  if (session.redirection.asks && command != nullptr && command->row().name != "asking") {
+  if (session.redirection.asks && (command == nullptr || command->row().name != "asking")) {
     session.redirection.asks = false;
   }
 }

@@ -11,7 +11,7 @@ import redis
 from cluster_nodes import call, info, make_cluster, node_id, nodes_of, start_node
 from fault_control import Faults
 from raw_client import RawClient
-from slot_moves import await_end, begin, begin_import, establish, move, start_target, state
+from slot_moves import ask_taken, await_end, begin, begin_import, establish, move, start_target, state
 from waiting import assert_stays, wait_until
 
 SLOT = 866
@@ -49,6 +49,7 @@ def test_a_takeover_whose_end_cannot_be_noted_succeeds(faults):
         client = stack.enter_context(RawClient(target.port))
         establish(client, source, "a" * 40, SLOT)
         assert client.read() == (b"+", b"OK")
+        assert client("CLUSTER", "SYNCSLOTS", "PAUSED") == (b"+", b"OK")
         faults.arm("write", errno.ENOSPC, path=LOGS, count=10**9)
         assert client("CLUSTER", "SYNCSLOTS", "TAKEOVER") == (b"+", b"OK")
         faults.wait_fired()
@@ -63,9 +64,11 @@ def test_a_flush_waits_for_the_takeover(faults):
         target, source = start_target(stack, SLOT, SLOT, command=faults.command(), cluster_node_timeout=600_000)
         client = begin_import(stack, target, source, SLOT, KEY)
         flusher = stack.enter_context(RawClient(target.port))
+        assert client("CLUSTER", "SYNCSLOTS", "PAUSED") == (b"+", b"OK")
         faults.arm("rename", path="nodes.conf*", delay_ms=120_000)
         client.send("CLUSTER", "SYNCSLOTS", "TAKEOVER")
         faults.wait_fired()
+        assert ask_taken(target, "a" * 40, SLOT) == 2
         flusher.send("FLUSHALL")
         assert_stays(lambda: call(target, "DBSIZE") == 1, 0.3, "the imported key")
         faults.disarm()

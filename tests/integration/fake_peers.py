@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fake peers for tests of replication: a replica that returns the raw bytes of the stream, and a primary that sends
-what a test wants."""
+"""Fake peers for tests: a replica that returns the raw bytes of the stream, a primary that sends what a test wants, and
+a target of a migration of slots that does not say whether it has taken them over."""
 
+import contextlib
 import socket
 import threading
 import time
@@ -135,7 +136,43 @@ class FakePrimary(Listener):
                 connection.sendall(b"+OK\r\n")
 
 
-def give_everything(connection, replication_id=FIRST_ID, offset=FIRST_OFFSET):
-    """Sends a first transfer of an empty data set."""
-    head = b"+FULLRESYNC %s %d\r\n$%d\r\n" % (replication_id, offset, len(EMPTY_RDB))
-    connection.sendall(head + EMPTY_RDB)
+def give_everything(connection, replication_id=FIRST_ID, offset=FIRST_OFFSET, file=EMPTY_RDB):
+    """Sends a first transfer, of an empty data set unless `file` has another."""
+    head = b"+FULLRESYNC %s %d\r\n$%d\r\n" % (replication_id, offset, len(file))
+    connection.sendall(head + file)
+
+
+class FakeTarget:
+    """A target of migrations of slots. It answers each step with OK, but ends the connection at TAKEOVER, and answers
+    the question TAKEN with the number `taken`."""
+
+    def __init__(self, taken):
+        self.taken = taken
+        self.questions = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self._serve, args=[self.listener.accept()[0]]).start()
+
+    def _serve(self, connection):
+        with contextlib.suppress(OSError), connection, connection.makefile("rb") as stream:
+            while head := stream.readline():
+                words = [stream.read(int(stream.readline()[1:]) + 2)[:-2] for _ in range(int(head[1:]))]
+                if words[2:3] == [b"TAKEOVER"]:
+                    return
+                if words[2:3] == [b"TAKEN"]:
+                    self.questions += 1
+                    connection.sendall(b":%d\r\n" % self.taken)
+                else:
+                    connection.sendall(b"+OK\r\n")

@@ -59,6 +59,11 @@ def establish(client, source, name, slot):
                 slot, slot)
 
 
+def ask_taken(target, name, slot):
+    """What the source of a migration asks the target when it has got no answer to TAKEOVER."""
+    return call(target, "CLUSTER", "SYNCSLOTS", "TAKEN", "NAME", name, "SLOTSRANGE", slot, slot)
+
+
 def begin_import(stack, target, source, slot, key):
     """The connection of a source that has begun to move the slot, and has sent the key."""
     client = stack.enter_context(RawClient(target.port))

@@ -327,6 +327,9 @@ def test_a_slot_migrates_key_by_key(nodes):
         assert error(one, "GET", "{hello}1").startswith("MOVED ")
         one.execute_command("ASKING")
         assert error(one, "MGET", "{hello}1", "{hello}99").startswith("TRYAGAIN ")
+        one.execute_command("ASKING")
+        assert error(one, "NOSUCHCOMMAND").startswith("unknown command")
+        assert error(one, "GET", "{hello}1").startswith("MOVED ")
     assert "while I still hold keys" in error(source, "CLUSTER", "SETSLOT", slot, "NODE", IDS[2])
     rest = source.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 1000)
     assert len(rest) == 50

@@ -120,6 +120,21 @@ def test_a_reply_over_the_limit_ends_the_connection(server, what):
     assert server.peak_bytes() - before < 80 * MB
     assert "Evicting client" in server.log_tail()
 
+@pytest.mark.measures("memory")
+def test_the_names_of_the_keys_of_a_slot_are_limited():
+    """CLUSTER GETKEYSINSLOT writes each name to its reply at once, which is counted."""
+    with Server(cluster_enabled="yes", memory_budget="128mb", maxmemory_clients="24mb") as server:
+        own = server.client()
+        own.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        wait_until(lambda: b"cluster_state:ok" in own.execute_command("CLUSTER", "INFO"), "the node to serve", server)
+        for i in range(200):
+            own.set(f"{{name}}{i}" + "k" * (MB - 10), "")
+        before = server.begin_peak()
+        with connect(server) as greedy:
+            greedy.sendall(b"CLUSTER GETKEYSINSLOT %d 1000\r\n" % own.cluster("KEYSLOT", "{name}"))
+            assert is_disconnected(greedy)
+        assert server.peak_bytes() - before < 80 * MB
+
 def test_exec_writes_are_kept_although_its_reply_is_cut(server):
     """As in Redis: the transaction is complete, and its reply is lost with the connection."""
     own = server.client()

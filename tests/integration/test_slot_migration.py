@@ -3,21 +3,26 @@
 
 import contextlib
 import os
+import pathlib
 import random
+import select
 import signal
 import socket
 import subprocess
 import threading
+import time
 
 import pytest
 import redis
-from cluster_nodes import (address, await_ok, call, cluster, flags_of, give_slots_away, node_id, nodes_of, redis_cli,
-                           start_node)
+from cluster_nodes import (address, await_ok, call, cluster, flags_of, give_slots_away, info, node_id, nodes_of,
+                           redis_cli, start_node)
+from fake_peers import FakeTarget
 from harness import by_size, tool_path
 from raw_client import RawClient
 from redis.cluster import ClusterNode, RedisCluster
-from slot_moves import await_end, begin, begin_import, contents, establish, fill, migrations, move, start_target, state
-from waiting import wait_until
+from slot_moves import (ask_taken, await_end, begin, begin_import, contents, establish, fill, migrations, move,
+                        start_target, state)
+from waiting import assert_stays, wait_until
 
 TAG = "{hello}"  # slot 866
 SLOT = 866
@@ -99,8 +104,76 @@ def test_a_slot_that_is_being_imported_is_not_changed_by_hand():
                       ("ADDSLOTS", SLOT), ("DELSLOTSRANGE", SLOT, SLOT)):
             assert error(target, "CLUSTER", *words) == f"I am already importing slot {SLOT}."
         assert call(target, "CLUSTER", "SETSLOT", SLOT, "STABLE") == "OK"
+        assert client("CLUSTER", "SYNCSLOTS", "PAUSED") == (b"+", b"OK")
         assert client("CLUSTER", "SYNCSLOTS", "TAKEOVER") == (b"+", b"OK")
         assert call(target, "CLUSTER", "COUNTKEYSINSLOT", SLOT) == 1
+
+
+def owns(target, source, slot):
+    """Whether the target owns the slot of a source that does not run."""
+    return nodes_of(target)[source][8:] != [str(slot)]
+
+
+def test_a_takeover_that_waits_in_the_queue_is_given_up_when_the_source_asks():
+    """The source serves the slot again after the answer 0. A later takeover would lose the writes in between."""
+    with contextlib.ExitStack() as stack:
+        target, source = start_target(stack, SLOT, SLOT, slow_threads=1, enable_debug_command="yes")
+        client = begin_import(stack, target, source, SLOT, TAG)
+        assert client("CLUSTER", "SYNCSLOTS", "PAUSED") == (b"+", b"OK")
+        sleeper = stack.enter_context(RawClient(target.port))
+        sleeper.send("DEBUG", "SLEEP", 2)
+        wait_until(lambda: "cmd=debug" in call(target, "CLIENT", "LIST"), "the slow lane to be busy", target)
+        client.send("CLUSTER", "SYNCSLOTS", "TAKEOVER")
+        assert ask_taken(target, "a" * 40, SLOT) == 0
+        with pytest.raises(ConnectionError):
+            client.read()
+        assert sleeper.read() == (b"+", b"OK")
+        await_end(target, "a" * 40, "failed")
+        assert not owns(target, source, SLOT)
+        assert ask_taken(target, "a" * 40, SLOT) == 0
+
+
+def test_a_takeover_needs_a_pause():
+    """Its deadline counts from PAUSED, a moment that the source knows."""
+    with contextlib.ExitStack() as stack:
+        target, source = start_target(stack, SLOT, SLOT)
+        client = begin_import(stack, target, source, SLOT, TAG)
+        assert client("CLUSTER", "SYNCSLOTS", "TAKEOVER") == (b"-", b"ERR The source has not paused writes")
+        assert not owns(target, source, SLOT)
+
+
+@pytest.mark.slow
+def test_a_frozen_target_does_not_take_over_later():
+    """The source serves the slot again 15 seconds after PAUSED. The request may wait in the target's socket so long."""
+    with contextlib.ExitStack() as stack:
+        target, source = start_target(stack, SLOT, SLOT)
+        client = begin_import(stack, target, source, SLOT, TAG)
+        assert client("CLUSTER", "SYNCSLOTS", "PAUSED") == (b"+", b"OK")
+        late_s = time.monotonic() + 10
+        with stopped(target):
+            client.send("CLUSTER", "SYNCSLOTS", "TAKEOVER")
+            wait_until(lambda: time.monotonic() > late_s, "the deadline")
+        assert client.read() == (b"-", b"ERR The takeover took too long")
+        assert not owns(target, source, SLOT)
+
+
+@pytest.mark.slow
+def test_the_source_does_not_serve_while_the_target_takes_over():
+    """Not even after 15 seconds, when it would serve the slot again beside a silent target."""
+    with contextlib.ExitStack() as stack:
+        fake = stack.enter_context(FakeTarget(taken=2))
+        source = start_node(stack, cluster_node_timeout=600_000)
+        call(source, "CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        target = give_slots_away(source, SLOT + 1, SLOT + 1, fake.port)
+        wait_until(lambda: info(source)["cluster_state"] == "ok", "the node to serve", source)
+        name = begin(source, target, SLOT, SLOT)
+        wait_until(lambda: fake.questions > 0, "the question", source)
+        writer = stack.enter_context(RawClient(source.port))
+        writer.send("SET", TAG, "x")
+        assert_stays(lambda: not select.select([writer.socket], [], [], 0)[0], 16, "the wait of the write")
+        fake.taken = 0
+        assert writer.read() == (b"+", b"OK")
+        await_end(source, name, "failed")
 
 
 def test_an_import_ends_when_its_source_is_not_in_the_cluster_any_more():
@@ -128,6 +201,36 @@ def test_a_slot_that_is_being_exported_is_not_changed_by_hand():
         assert call(source, "CLUSTER", "CANCELSLOTMIGRATIONS") == "OK"
         await_end(source, name, "cancelled")
         assert call(source, "CLUSTER", "SETSLOT", 0, "MIGRATING", target) == "OK"
+
+
+def export_threads(server):
+    """The number of threads that export slots."""
+    tasks = pathlib.Path(f"/proc/{server.pid}/task")
+    return sum(comm.read_text() == "slot-export\n" for comm in tasks.glob("*/comm"))
+
+
+def test_one_export_runs_at_a_time():
+    """Each takes a thread, a connection and a snapshot, and one command may begin thousands."""
+    def states(server):
+        return [row["state"] for row in reversed(migrations(server))]
+    with contextlib.ExitStack() as stack:
+        silent = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        source = start_node(stack)
+        call(source, "CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        target = give_slots_away(source, SLOT, SLOT, silent.getsockname()[1])
+        blocks = [word for slot in range(20) for word in ("SLOTSRANGE", slot, slot, "NODE", target)]
+        assert call(source, "CLUSTER", "MIGRATESLOTS", *blocks) == "OK"
+        assert error(source, "CLUSTER", "SETSLOT", 19, "MIGRATING", target) == "I am already migrating slot 19."
+        wait_until(lambda: states(source)[0] == "reading-establish-response", "the first one to begin", source)
+        assert states(source)[1:] == ["connecting"] * 19
+        assert export_threads(source) == 1
+        assert call(source, "CLUSTER", "CANCELSLOTMIGRATIONS") == "OK"
+        assert states(source)[1:] == ["cancelled"] * 19
+        wait_until(lambda: states(source)[0] == "cancelled", "the first one to end", source)
+        assert error(source, "CLUSTER", "CANCELSLOTMIGRATIONS") == "No migrations ongoing"
+        silent.close()  # the next ones fail one after another
+        assert call(source, "CLUSTER", "MIGRATESLOTS", *blocks) == "OK"
+        wait_until(lambda: states(source)[20:] == ["failed"] * 20, "all to have their turn", source)
 
 
 @pytest.mark.slow
