@@ -28,6 +28,12 @@ bool IsSameHash(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+// Whether the rules of a selector can be written between parentheses: a quote would be removed when they are read, and
+// a word that ends with a parenthesis would end the selector.
+bool IsWritable(std::string_view rules) {
+  return rules.find_first_of("\"'") == rules.npos && rules.find(") ") == rules.npos;
+}
+
 }  // namespace
 
 UserRules UserRules::Everything(const RuleContext& context) {
@@ -89,6 +95,7 @@ Status UserRules::AddSelector(const RuleContext& context, std::string_view rule)
   if (!words) return Status::Reply(rule_errors::kSyntax);
   Selector selector(context.catalogue.size(), context.all_channels);
   for (const std::string& word : *words) TRY(selector.Apply(context.catalogue, word));
+  if (!IsWritable(selector.Describe())) return Status::Reply(rule_errors::kSyntax);
   selectors_.push_back(std::move(selector));
   return Ok();
 }

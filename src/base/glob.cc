@@ -18,7 +18,7 @@ class Matcher {
       : pattern_(pattern), text_(text), ignore_case_(letters == LetterCase::kIgnore) {}
 
   bool Run() {
-    size_t star = kNowhere;  // the pattern position after the last star
+    size_t star = kNowhere;  // the pattern position after the last star, if the star can match more bytes
     size_t retry = 0;        // the text position after the bytes that the star matches
     size_t at = 0;
     int stars = 0;
@@ -27,8 +27,15 @@ class Matcher {
       if (next_ < pattern_.size() && pattern_[next_] == '*') {
         while (next_ < pattern_.size() && pattern_[next_] == '*') ++next_;
         if (next_ < pattern_.size() && ++stars > kMostStars) return false;
-        star = next_;
+        const size_t segment = next_;
+        const size_t left = text_.size() - at;
+        const size_t size = SkipSegment(left);
+        if (size > left) return false;
+        const bool is_last = next_ == pattern_.size();
+        if (is_last) at = text_.size() - size;  // it can match the end of the text only
+        star = is_last ? kNowhere : segment;
         retry = at;
+        next_ = segment;
       } else if (next_ < pattern_.size() && MatchOne(text_[at])) {
         ++at;
       } else if (star != kNowhere) {
@@ -49,7 +56,14 @@ class Matcher {
     return static_cast<signed char>(c);
   }
 
-  // Matches `byte` with the element at next_, and on success moves behind the element.
+  // Moves next_ to the next star. Returns the number of elements before it; it stops behind `most` + 1 of them.
+  size_t SkipSegment(size_t most) {
+    size_t size = 0;
+    for (; size <= most && next_ < pattern_.size() && pattern_[next_] != '*'; ++size) MatchOne('\0');
+    return size;
+  }
+
+  // Matches `byte` with the element at next_, and moves behind the element.
   bool MatchOne(char byte) {
     if (pattern_[next_] == '?') {
       ++next_;
@@ -58,9 +72,8 @@ class Matcher {
     if (pattern_[next_] == '[') return MatchClass(byte);
     const bool escaped = pattern_[next_] == '\\' && next_ + 1 < pattern_.size();
     const size_t literal = next_ + (escaped ? 1 : 0);
-    if (Fold(pattern_[literal]) != Fold(byte)) return false;
     next_ = literal + 1;
-    return true;
+    return Fold(pattern_[literal]) == Fold(byte);
   }
 
   bool MatchClass(char byte) {
@@ -83,9 +96,8 @@ class Matcher {
         found |= Fold(pattern_[i]) == wanted;
       }
     }
-    if (found == negated) return false;
     next_ = i < pattern_.size() ? i + 1 : i;
-    return true;
+    return found != negated;
   }
 
   std::string_view pattern_;

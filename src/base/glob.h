@@ -11,8 +11,9 @@
 // A pattern must match the whole text, byte by byte. As in Redis, an empty text is matched by the empty pattern only,
 // not by stars.
 //
-// The matcher backtracks to the last star only, because the last star can match anything that an earlier one could. So
-// a hostile pattern costs at most the product of both lengths.
+// The matcher backtracks to the last star it met only, because that star can match anything that an earlier one could,
+// and compares what follows the pattern's last star only with the end of the text. So a hostile pattern costs at most
+// the product of both lengths.
 //
 // Thread: any; pure functions.
 #pragma once

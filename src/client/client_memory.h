@@ -43,7 +43,14 @@ class ClientMemory {
   // The most memory that clients may use; 0: no limit.
   uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
   uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
-  void ResetStats() { evicted_ = 0; }
+  // Clients that were disconnected for a limit of each client.
+  struct OverLimit {
+    std::atomic<uint64_t> query_buffer{0};   // client-query-buffer-limit
+    std::atomic<uint64_t> output_buffer{0};  // client-output-buffer-limit
+  };
+  OverLimit& over_limit() { return over_limit_; }
+  const OverLimit& over_limit() const { return over_limit_; }
+  void ResetStats() { evicted_ = over_limit_.query_buffer = over_limit_.output_buffer = 0; }
 
  private:
   bool is_too_much() const;
@@ -58,6 +65,7 @@ class ClientMemory {
   std::atomic<uint64_t> most_of_strangers_{0};
   std::atomic<uint64_t> strangers_{0};  // the sum of all stranger_bytes
   std::atomic<uint64_t> evicted_{0};
+  OverLimit over_limit_;
   std::atomic<int64_t> idle_until_us_{0};  // monotonic; until then no client can be evicted
   Mutex mutex_;
 };

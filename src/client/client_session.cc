@@ -44,7 +44,9 @@ void ClientSession::Wake() {
   waker_->Wake();
 }
 
-void ClientSession::RememberReads(std::span<const std::string_view> keys) { parts_.tracking.Remember(*this, keys); }
+std::vector<std::string_view> ClientSession::RememberReads(std::span<const std::string_view> keys) {
+  return parts_.tracking.Remember(*this, keys);
+}
 
 RequestLimits ClientSession::request_limits() const {
   return {parts_.limits.proto_max_bulk_len.load(std::memory_order_relaxed), login.is_let_in()};
@@ -70,6 +72,7 @@ ClientClass ClientSession::output_class() const {
 }
 
 void ClientSession::Push(std::string_view messages) {
+  uint64_t over_limit = 0;  // the bytes that wait, if they are too many
   {
     const MutexLock lock(pushed_mutex_);
     if (close.load(std::memory_order_relaxed) == CloseRequest::kNow) return;
@@ -78,13 +81,14 @@ void ClientSession::Push(std::string_view messages) {
     const int64_t hard = parts_.settings.hard_output_limit(output_class());
     const uint64_t waiting = pushed_.size() + memory.output_bytes.load(std::memory_order_relaxed);
     if (hard > 0 && static_cast<int64_t>(waiting) >= hard) {
-      close = CloseRequest::kNow;
+      if (close.exchange(CloseRequest::kNow) != CloseRequest::kNow) over_limit = waiting;
       std::string().swap(pushed_);
     }
     has_pushed_.store(!pushed_.empty(), std::memory_order_release);
     memory.pushed_capacity.store(pushed_.capacity(), std::memory_order_relaxed);
     if (was_empty || pushed_.empty()) waker_->Wake();
   }
+  if (over_limit > 0) NoteOverOutputLimit(over_limit);
   parts_.memory.Count(*this);
 }
 
@@ -115,17 +119,23 @@ bool ClientSession::MayHold(uint64_t bytes) {
   memory.output_capacity.store(bytes, std::memory_order_relaxed);
   parts_.memory.Count(*this);
   const int64_t hard = parts_.settings.hard_output_limit(output_class());
-  if (hard > 0 && static_cast<int64_t>(bytes / 2) > hard && close.load() != CloseRequest::kNow) {
-    LogOutputLimit(bytes);
-    close = CloseRequest::kNow;
-  }
+  if (hard > 0 && static_cast<int64_t>(bytes / 2) > hard) CloseOverOutputLimit(bytes);
   return close.load(std::memory_order_relaxed) != CloseRequest::kNow;
 }
 
-void ClientSession::LogOutputLimit(uint64_t bytes) {
+void ClientSession::CloseOverOutputLimit(uint64_t bytes) {
+  if (close.exchange(CloseRequest::kNow) != CloseRequest::kNow) NoteOverOutputLimit(bytes);
+}
+
+void ClientSession::NoteOverOutputLimit(uint64_t bytes) {
+  CountOverOutputLimit();
   Log(LogSeverity::kWarning,
-      "Client id={} addr={} is disconnected: {} bytes of replies exceed client-output-buffer-limit", id(), socket.peer,
-      bytes);
+      "Client id={} addr={} is disconnected: {} bytes of replies and messages exceed client-output-buffer-limit", id(),
+      socket.peer, bytes);
+}
+
+void ClientSession::CountOverOutputLimit() {
+  parts_.memory.over_limit().output_buffer.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
@@ -134,7 +144,7 @@ bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
   if (bytes > kMostUnsentBeforeLogin && !login.is_let_in()) return true;
   const int64_t hard = parts_.settings.hard_output_limit(output_class());
   if (hard > 0 && bytes >= hard) {
-    LogOutputLimit(unsent_bytes);
+    CloseOverOutputLimit(unsent_bytes);
     return true;
   }
   const int64_t soft = limit.soft_bytes.load(std::memory_order_relaxed);
@@ -144,13 +154,17 @@ bool ClientSession::ExceedsOutputLimit(uint64_t unsent_bytes, int64_t now_us) {
   }
   if (soft_limit_since_us_ == 0) soft_limit_since_us_ = now_us;
   if (now_us - soft_limit_since_us_ <= limit.soft_seconds.load(std::memory_order_relaxed) * 1000000) return false;
-  LogOutputLimit(unsent_bytes);
+  CloseOverOutputLimit(unsent_bytes);
   return true;
 }
 
-bool ClientSession::ExceedsQueryLimit(uint64_t pending_bytes) const {
+bool ClientSession::ExceedsQueryLimit(uint64_t pending_bytes) {
   const int64_t limit = parts_.settings.client_query_buffer_limit.load(std::memory_order_relaxed);
-  return static_cast<int64_t>(pending_bytes) > limit || close.load(std::memory_order_relaxed) == CloseRequest::kNow;
+  if (static_cast<int64_t>(pending_bytes) <= limit) return close.load(std::memory_order_relaxed) == CloseRequest::kNow;
+  parts_.memory.over_limit().query_buffer.fetch_add(1, std::memory_order_relaxed);
+  Log(LogSeverity::kWarning, "Closing client that reached max query buffer length: id={} addr={} qbuf={}", id(),
+      socket.peer, pending_bytes);
+  return true;
 }
 
 bool ClientSession::IsIdleTooLong(int64_t now_us) const {

@@ -54,7 +54,7 @@ class ClientSession : public Session, public Client {
                 std::shared_ptr<ConnectionWaker> waker);
 
   void Wake() override;
-  void RememberReads(std::span<const std::string_view> keys) override;
+  std::vector<std::string_view> RememberReads(std::span<const std::string_view> keys) override;
   // Queues whole messages that are sent to the client between its replies. A client that exceeds its output limit is
   // closed. Any thread; must not wait.
   void Push(std::string_view messages);
@@ -67,7 +67,7 @@ class ClientSession : public Session, public Client {
   uint64_t most_unsent_bytes() const override;
   // Counts a reply while it grows, so the client may be evicted because of it.
   bool MayHold(uint64_t bytes) override;
-  bool ExceedsQueryLimit(uint64_t pending_bytes) const override;
+  bool ExceedsQueryLimit(uint64_t pending_bytes) override;
   bool IsIdleTooLong(int64_t now_us) const override;
   Pushed pushed() const override {
     if (!is_replica.load(std::memory_order_relaxed)) return Pushed::kMessages;
@@ -77,6 +77,8 @@ class ClientSession : public Session, public Client {
   void NoteBuffers(const BufferUse& use) override;
   void OnClosed() override;
 
+  // Counts that the client is disconnected for client-output-buffer-limit. Any thread.
+  void CountOverOutputLimit();
   // The number of bytes that wait to be sent. Any thread.
   uint64_t unsent_bytes();
 
@@ -93,7 +95,9 @@ class ClientSession : public Session, public Client {
 
  private:
   ClientClass output_class() const;
-  void LogOutputLimit(uint64_t bytes);
+  // Closes the client for client-output-buffer-limit, unless it is closing already.
+  void CloseOverOutputLimit(uint64_t bytes);
+  void NoteOverOutputLimit(uint64_t bytes);
 
   const Parts& parts_;
   const std::shared_ptr<ConnectionWaker> waker_;

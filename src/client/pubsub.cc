@@ -173,12 +173,10 @@ int64_t PubSub::Count(ChannelKind kind) const {
   return static_cast<int64_t>(Of(kind).size());
 }
 
-std::vector<std::string> PubSub::Channels(ChannelKind kind, std::optional<std::string_view> pattern) const {
+std::vector<std::string> PubSub::Channels(ChannelKind kind) const {
   const MutexLock lock(mutex_);
   std::vector<std::string> channels;
-  for (const auto& [channel, sessions] : Of(kind)) {
-    if (!pattern || GlobMatches(*pattern, channel)) channels.push_back(channel);
-  }
+  for (const auto& [channel, sessions] : Of(kind)) channels.push_back(channel);
   return channels;
 }
 

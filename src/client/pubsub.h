@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,8 +68,8 @@ class PubSub {
 
   // The number of channels or patterns with a subscriber.
   int64_t Count(ChannelKind kind) const;
-  // Channels with a subscriber; with a `pattern`, only those that match.
-  std::vector<std::string> Channels(ChannelKind kind, std::optional<std::string_view> pattern) const;
+  // The channels with a subscriber.
+  std::vector<std::string> Channels(ChannelKind kind) const;
   int64_t CountSubscribers(ChannelKind kind, std::string_view channel) const;
   // Calls visit for every subscription. It may take only leaf locks, as the delivery of a message may.
   using Visitor = std::function<void(ClientSession& session, ChannelKind kind, std::string_view name)>;

@@ -2,15 +2,22 @@
 //
 // SUBSCRIBE, PUBLISH and their families, and PUBSUB, which inspects their state.
 //
+// PUBLISH compares its channel with all patterns under PubSub's mutex, so a pattern is short, and a PUBLISH with a long
+// channel runs on the slow lane.
+//
 // They touch no rows. A subscription changes only the session; the worker applies it (PubSub::Settle) after the
 // command. PUBLISH adds a notification to the transaction; the worker delivers it after the tick's commit.
 #include "client/families.h"
 #include "client/pubsub.h"
 #include "command/help.h"
 #include "command/parts.h"
+#include "command/scan_options.h"
 
 namespace cairn {
 namespace {
+
+constexpr size_t kMostPatternBytes = 4096;
+constexpr size_t kMostFastChannelBytes = 4096;
 
 int64_t ShownCount(const Subscriptions& subscriptions, ChannelKind kind) {
   if (kind == ChannelKind::kShard) return static_cast<int64_t>(subscriptions.count(kind));
@@ -40,12 +47,22 @@ Status AwaitOwnMessages(CommandContext& ctx) {
   return waits ? Status::WouldWait() : Ok();
 }
 
+Status CheckPatterns(std::span<const std::string_view> patterns) {
+  for (const std::string_view pattern : patterns) {
+    if (pattern.size() > kMostPatternBytes) {
+      return Status::Reply("ERR pattern exceeds maximum allowed size (4096 bytes)");
+    }
+  }
+  return Ok();
+}
+
 template <ChannelKind kind>
 Status SubscribeTo(CommandContext& ctx, Args& args, Reply& reply) {
   // Redis allows the other two kinds in MULTI, because clients relied on it.
   if (kind == ChannelKind::kShard && ctx.session().multi.active) {
     return Status::Reply("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
   }
+  if (kind == ChannelKind::kPattern) TRY(CheckPatterns(args.all().subspan(1)));
   TRY(AwaitOwnMessages(ctx));
   while (args.More()) {
     const std::string_view name = args.Bytes();
@@ -75,6 +92,8 @@ template <ChannelKind kind>
 Status PublishTo(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) {
   const std::string_view channel = args.Bytes();
   const std::string_view message = args.Bytes();
+  const bool is_long = channel.size() > kMostFastChannelBytes;
+  if (is_long && ctx.txn().command().lane() == Lane::kFast) return Status::WouldWait();
   const int64_t receivers = pubsub.CountReceivers(kind, channel);
   const bool forwards = pubsub.forwards();
   if (receivers > 0 || forwards) {
@@ -90,14 +109,19 @@ Status PublishTo(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) 
 
 // PUBSUB CHANNELS [pattern]; PUBSUB SHARDCHANNELS [pattern]
 template <ChannelKind kind>
-Status PubSubChannels(PubSub& pubsub, CommandContext&, Args& args, Reply& reply) {
+Status PubSubChannels(PubSub& pubsub, CommandContext& ctx, Args& args, Reply& reply) {
   if (args.size() > 3) return Status::Reply(errors::BadSubcommand(args[1], "PUBSUB"));
   args.Skip(1);
-  std::optional<std::string_view> pattern;
-  if (args.More()) pattern = args.Bytes();
-  const std::vector<std::string> channels = pubsub.Channels(kind, pattern);
-  reply.Array(channels.size());
-  for (const std::string& channel : channels) reply.Bulk(channel);
+  const std::string_view pattern = args.More() ? args.Bytes() : std::string_view();
+  const bool has_pattern = args.size() == 3;
+  const size_t mark = reply.Later();
+  size_t shown = 0;
+  for (const std::string& channel : pubsub.Channels(kind)) {
+    if (has_pattern && !TRY(SpendOnGlob(ctx.txn().command(), pattern, channel))) continue;
+    reply.Bulk(channel);
+    ++shown;
+  }
+  reply.FinishArray(mark, shown);
   return Ok();
 }
 

@@ -32,9 +32,11 @@ Status Tracking::Prepare(const ClientSession& session, Transaction& txn) {
     const MutexLock lock(mutex_);
     trackers_.try_emplace(session.id());
   }
-  if (store_->interests().wanted() & kInterestInKeys) return Ok();
-  TRY(txn.LockAll());
-  store_->interests().Set(kInterestInKeys, kInterestInKeys);
+  if (!(store_->interests().wanted() & kInterestInKeys)) {
+    TRY(txn.LockAll());
+    store_->interests().Set(kInterestInKeys, kInterestInKeys);
+  }
+  txn.replicated_commands().SetInterest(store_->interests().wanted());
   return Ok();
 }
 
@@ -75,7 +77,8 @@ std::set<std::string> Tracking::PrefixesOf(const ClientSession& session) const {
   return found == trackers_.end() ? std::set<std::string>() : found->second.prefixes;
 }
 
-void Tracking::Remember(const ClientSession& session, std::span<const std::string_view> keys) {
+std::vector<std::string_view> Tracking::Remember(const ClientSession& session, std::span<const std::string_view> keys) {
+  std::vector<std::string_view> added;
   const MutexLock lock(mutex_);
   for (const std::string_view key : keys) {
     std::string name(key);
@@ -88,10 +91,12 @@ void Tracking::Remember(const ClientSession& session, std::span<const std::strin
     std::vector<uint64_t>& ids = found->second;
     if (std::find(ids.begin(), ids.end(), session.id()) != ids.end()) continue;
     ids.push_back(session.id());
+    added.push_back(key);
     ++items_;
     bytes_ += kReaderBytes;
   }
   if (bytes_ > most_bytes_) MakeRoom(UINT64_MAX);
+  return added;
 }
 
 void Tracking::SetMostKeys(uint64_t most_keys) {
@@ -136,7 +141,7 @@ void Tracking::Deliver(std::span<const Notification> notifications) {
   if (!by_prefix.empty()) Broadcast(by_prefix);
 }
 
-// A client that has read the key again later in the same tick has seen the change, and stays remembered.
+// A client that was remembered anew later in the same tick has read the change, and stays remembered.
 void Tracking::NotifyReaders(Readers::iterator readers, uint64_t source, size_t change, const LastReads& reads) {
   const std::string& key = readers->first;
   const std::string_view keys[] = {key};
@@ -150,7 +155,10 @@ void Tracking::NotifyReaders(Readers::iterator readers, uint64_t source, size_t 
     }
     const auto tracker = trackers_.find(id);
     if (tracker == trackers_.end() || tracker->second.session == nullptr || tracker->second.broadcast) continue;
-    if (tracker->second.no_loop && id == source) continue;
+    if (tracker->second.no_loop && id == source) {
+      kept.push_back(id);
+      continue;
+    }
     Send(tracker->second, what);
   }
   const size_t told = readers->second.size() - kept.size();

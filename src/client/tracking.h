@@ -9,7 +9,8 @@
 // No change is missed, across all threads: (1) a client is remembered before it reads the key, so a commit that its
 // reply does not show finds it; (2) messages are sent after the commit, and arrive after the replies that the client
 // had when they were pushed; (3) the first tracking client waits until all commands in progress have committed
-// (storage/interest.h). A client may get a message about a change that it has already seen.
+// (storage/interest.h). A client may get a message about a change that it has already seen. With NOLOOP it stays
+// remembered after its own change, because it may have read the key again since.
 //
 // Keys are identified by their names alone, in whichever database, as in Redis.
 //
@@ -58,8 +59,9 @@ class Tracking {
   void TurnOff(ClientSession& session);
   std::set<std::string> PrefixesOf(const ClientSession& session) const;
 
-  // Remembers that the session is about to read these keys. Not in broadcasting mode.
-  void Remember(const ClientSession& session, std::span<const std::string_view> keys);
+  // Remembers that the session is about to read these keys. Not in broadcasting mode. Returns the keys that were not
+  // remembered before.
+  std::vector<std::string_view> Remember(const ClientSession& session, std::span<const std::string_view> keys);
   // The most keys to remember; 0: no limit. Keys beyond it are invalidated as if they had changed.
   void SetMostKeys(uint64_t most_keys);
   // The most memory for remembered keys, in bytes.
@@ -87,7 +89,8 @@ class Tracking {
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>>;
   // The keys that changed below a prefix, each with the client that changed it last.
   using Changes = std::map<std::string_view, uint64_t>;
-  // By client and key: the index of the client's last read of the key among the notifications of a tick.
+  // By client and key: the index, among the notifications of a tick, of the last read after which the client was
+  // remembered anew.
   using LastReads = std::map<std::pair<uint64_t, std::string_view>, size_t>;
 
   // Invalidates a key that `source` changed. `change` is the index of that change among the notifications.

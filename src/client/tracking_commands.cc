@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "client/client_registry.h"
 #include "client/client_session.h"
 #include "client/tracking.h"
@@ -65,6 +67,25 @@ Result<Request> ReadRequest(const ClientParts& parts, CommandContext& ctx, Args&
   return request;
 }
 
+// The index of the first prefix that overlaps with another one, new or existing; prefixes.size() if none does. Existing
+// prefixes do not overlap.
+size_t FirstOverlapping(const std::set<std::string>& existing, const std::vector<std::string>& prefixes) {
+  size_t first = prefixes.size();
+  std::vector<std::pair<std::string_view, size_t>> sorted;
+  for (const std::string& prefix : existing) sorted.emplace_back(prefix, first);
+  for (size_t i = 0; i < prefixes.size(); ++i) sorted.emplace_back(prefixes[i], i);
+  std::sort(sorted.begin(), sorted.end());
+  // All prefixes that start with a shorter one follow it.
+  for (size_t shorter = 0, i = 1; i < sorted.size(); ++i) {
+    if (sorted[i].first.starts_with(sorted[shorter].first)) {
+      first = std::min({first, sorted[shorter].second, sorted[i].second});
+    } else {
+      shorter = i;
+    }
+  }
+  return first;
+}
+
 // Whether some key starts with both prefixes.
 bool Overlap(std::string_view a, std::string_view b) { return a.starts_with(b) || b.starts_with(a); }
 
@@ -75,13 +96,12 @@ Status Overlaps(std::string_view prefix, std::string_view which, std::string_vie
 }
 
 Status CheckPrefixes(const std::set<std::string>& existing, const std::vector<std::string>& prefixes) {
-  for (size_t i = 0; i < prefixes.size(); ++i) {
-    for (const std::string& other : existing) {
-      if (Overlap(prefixes[i], other)) return Overlaps(prefixes[i], "an existing", other);
-    }
-    for (size_t j = i + 1; j < prefixes.size(); ++j) {
-      if (Overlap(prefixes[i], prefixes[j])) return Overlaps(prefixes[i], "another provided", prefixes[j]);
-    }
+  const size_t i = FirstOverlapping(existing, prefixes);
+  for (const std::string& other : existing) {
+    if (i < prefixes.size() && Overlap(prefixes[i], other)) return Overlaps(prefixes[i], "an existing", other);
+  }
+  for (size_t j = i + 1; j < prefixes.size(); ++j) {
+    if (Overlap(prefixes[i], prefixes[j])) return Overlaps(prefixes[i], "another provided", prefixes[j]);
   }
   return Ok();
 }

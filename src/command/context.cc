@@ -22,11 +22,11 @@ void CommandContext::RememberReads(std::span<const std::string_view> argv) {
   if (!command_.has_keys() || !command_.FindKeys(argv, positions)) return;
   std::vector<std::string_view> keys;
   for (const uint32_t position : positions) keys.push_back(argv[position]);
-  session_.RememberReads(keys);
-  // The client has not been notified of changes that this transaction made before the read, and need not be: it sees
-  // them.
+  const std::vector<std::string_view> added = session_.RememberReads(keys);
+  // A client that reads a key for the first time sees the changes that this transaction made before, and needs no
+  // message. A client that was remembered before may have an older copy, and gets one.
   if (txn_.notifications().empty()) return;
-  for (const std::string_view key : keys) {
+  for (const std::string_view key : added) {
     txn_.notifications().Add({NotificationKind::kKeyRead, std::string(key), {}, session_.id()});
   }
 }

@@ -63,7 +63,7 @@ Status HScan(CommandContext& ctx, Args& args, Reply& reply) {
   Reply found(pairs, reply);
   size_t shown = 0;
   const auto visit = [&](std::string_view field, std::string_view value) -> Result<bool> {
-    if (!options.Matches(field)) return true;
+    if (!TRY(options.Matches(ctx.txn().command(), field))) return true;
     found.Bulk(field);
     if (!options.no_values) found.Bulk(value);
     shown += options.no_values ? 1 : 2;

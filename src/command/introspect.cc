@@ -25,6 +25,14 @@ const Command* FindByFullName(const CommandTable& table, std::string_view name) 
   return nullptr;
 }
 
+// Returns the command of the next argument; null if there is none. Its description takes a step, and so do those of its
+// subcommands.
+Result<const Command*> NextByName(CommandContext& ctx, Args& args) {
+  const Command* command = FindByFullName(ctx.table(), args.Bytes());
+  TRY(ctx.txn().command().Spend(command == nullptr ? 1 : 1 + command->subcommands().size()));
+  return command;
+}
+
 // COMMAND, and COMMAND INFO without names
 Status DescribeAll(CommandContext& ctx, Args& args, Reply& reply) {
   if (args.More()) return Status::Reply(errors::UnknownSubcommand(args.Bytes(), "COMMAND"));
@@ -38,8 +46,8 @@ Status CommandInfo(CommandContext& ctx, Args& args, Reply& reply) {
   args.Skip(1);
   if (!args.More()) return DescribeAll(ctx, args, reply);
   reply.Array(args.left());
-  while (args.More()) {
-    const Command* command = FindByFullName(ctx.table(), args.Bytes());
+  while (args.More() && !reply.is_cut()) {
+    const Command* command = TRY(NextByName(ctx, args));
     if (command != nullptr) {
       ReplyCommand(*command, reply);
     } else {
@@ -61,11 +69,12 @@ Status CommandDocs(CommandContext& ctx, Args& args, Reply& reply) {
   std::vector<const Command*> wanted;
   if (!args.More()) wanted = ctx.table().commands();
   while (args.More()) {
-    const Command* command = FindByFullName(ctx.table(), args.Bytes());
+    const Command* command = TRY(NextByName(ctx, args));
     if (command != nullptr) wanted.push_back(command);
   }
   reply.Map(wanted.size());
   for (const Command* command : wanted) {
+    if (reply.is_cut()) return Ok();
     reply.Bulk(command->full_name());
     TRY(ReplyDocs(*command, reply));
   }

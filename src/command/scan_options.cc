@@ -32,6 +32,17 @@ bool ReadCursor(std::string_view text, uint64_t& cursor) {
 
 bool ScanOptions::Matches(std::string_view name) const { return !has_match || GlobMatches(pattern, name); }
 
+Result<bool> ScanOptions::Matches(CommandState& work, std::string_view name) const {
+  if (!has_match) return true;
+  return SpendOnGlob(work, pattern, name);
+}
+
+Result<bool> SpendOnGlob(CommandState& work, std::string_view pattern, std::string_view text) {
+  constexpr uint64_t kComparisonsPerStep = 512;
+  TRY(work.Spend(pattern.size() * text.size() / kComparisonsPerStep));
+  return GlobMatches(pattern, text);
+}
+
 Result<uint64_t> ParseScanCursor(Args& args) {
   const std::string_view text = args.Bytes();
   TRY(args.Check());

@@ -20,6 +20,7 @@
 #include "command/args.h"
 #include "encoding/record.h"
 #include "resp/reply.h"
+#include "storage/command_state.h"
 
 namespace cairn {
 
@@ -33,7 +34,13 @@ struct ScanOptions {
 
   // Whether the element's name matches MATCH.
   bool Matches(std::string_view name) const;
+  // The same. Takes the cost from the work budget.
+  Result<bool> Matches(CommandState& work, std::string_view name) const;
 };
+
+// Whether `pattern` matches all of `text`. Takes the cost from the work budget: with a hostile pattern, it is the
+// product of both lengths.
+Result<bool> SpendOnGlob(CommandState& work, std::string_view pattern, std::string_view text);
 
 // Parses a cursor: any number within 64 bits.
 Result<uint64_t> ParseScanCursor(Args& args);

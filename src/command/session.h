@@ -271,8 +271,9 @@ class Session : public ReplyRoom {
     blocking.unblock = why;
     Wake();
   }
-  // The client is about to read these keys and may cache their values (CLIENT TRACKING).
-  virtual void RememberReads(std::span<const std::string_view>) {}
+  // The client is about to read these keys and may cache their values (CLIENT TRACKING). Returns the keys that were not
+  // remembered before.
+  virtual std::vector<std::string_view> RememberReads(std::span<const std::string_view>) { return {}; }
 
  private:
   const uint64_t id_;

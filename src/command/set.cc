@@ -124,7 +124,7 @@ Status SScan(CommandContext& ctx, Args& args, Reply& reply) {
   Reply found(members, reply);
   size_t shown = 0;
   const auto visit = [&](std::string_view member) -> Result<bool> {
-    if (!options.Matches(member)) return true;
+    if (!TRY(options.Matches(ctx.txn().command(), member))) return true;
     found.Bulk(member);
     ++shown;
     return true;

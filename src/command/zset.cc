@@ -205,14 +205,15 @@ Status ZScan(CommandContext& ctx, Args& args, Reply& reply) {
   std::string body;
   Reply elements(body, reply);
   size_t count = 0;
-  const uint64_t next = TRY(zset.Scan(cursor, options.count, [&](std::string_view member, double score) {
-    if (options.Matches(member)) {
-      elements.Bulk(member);
-      elements.Bulk(ScanScore(score, zset.is_large()));
-      ++count;
-    }
-    return true;
-  }));
+  const uint64_t next =
+      TRY(zset.Scan(cursor, options.count, [&](std::string_view member, double score) -> Result<bool> {
+        if (TRY(options.Matches(ctx.txn().command(), member))) {
+          elements.Bulk(member);
+          elements.Bulk(ScanScore(score, zset.is_large()));
+          ++count;
+        }
+        return true;
+      }));
   ReplyScanCursor(reply, next);
   reply.Array(2 * count);
   reply.Append(elements);

@@ -59,7 +59,7 @@ class Client {
   // With more unsent bytes than this, no further request runs until the client has read half of them.
   virtual uint64_t most_unsent_bytes() const = 0;
   // Called after bytes were received; true: the client must be closed.
-  virtual bool ExceedsQueryLimit(uint64_t pending_bytes) const = 0;
+  virtual bool ExceedsQueryLimit(uint64_t pending_bytes) = 0;
   virtual bool IsIdleTooLong(int64_t now_us) const = 0;
   // Whether its time for the handshake and authentication is over.
   virtual bool IsLoginOverdue(int64_t now_us, bool in_handshake) const = 0;

@@ -239,6 +239,7 @@ Status Replicas::CheckBehind(Replica& replica) {
   const bool too_long = is_over_soft && MonotonicUs() - replica.behind_since_us > limit.soft_seconds * 1000000;
   const int64_t hard = config_.settings().hard_output_limit(ClientClass::kReplica);
   if (!too_long && (hard == 0 || behind <= hard)) return Ok();
+  if (const std::shared_ptr<ClientSession> session = replica.session.lock()) session->CountOverOutputLimit();
   return Status::Io("it is further behind than client-output-buffer-limit allows");
 }
 

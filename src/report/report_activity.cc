@@ -83,6 +83,12 @@ void WriteStats(const ReportParts& parts, SectionWriter& text) {
   text.Field("evicted_keys", totals.evicted_keys);
   text.Counter("evicted_clients", "evicted_clients_total", "Clients disconnected for maxmemory-clients.",
                parts.client_memory.evicted());
+  text.Counter("client_query_buffer_limit_disconnections", "query_buffer_limit_disconnections_total",
+               "Clients disconnected for client-query-buffer-limit.",
+               parts.client_memory.over_limit().query_buffer.load());
+  text.Counter("client_output_buffer_limit_disconnections", "output_buffer_limit_disconnections_total",
+               "Clients disconnected for client-output-buffer-limit.",
+               parts.client_memory.over_limit().output_buffer.load());
   text.Counter("keyspace_hits", "keyspace_hits_total", "Look-ups by reads that found a key.", totals.keyspace_hits);
   text.Counter("keyspace_misses", "keyspace_misses_total", "Look-ups by reads that found none.",
                totals.keyspace_misses);

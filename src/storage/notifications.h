@@ -18,7 +18,7 @@ enum class NotificationKind : unsigned char {
   kMessage,
   kShardMessage,
   kKeyChanged,
-  kKeyRead,  // by a client that keeps a copy; ordered after all earlier notifications
+  kKeyRead,  // by a client that keeps a copy and had none before; ordered after all earlier notifications
   kAllChanged,
   kKeyExpires,    // the key row is in `channel`, the Unix time in ms in `source`
   kFieldsExpire,  // the same for a hash: the time of the first field to expire

@@ -33,9 +33,11 @@ class ReplicatedCommands {
   ReplicatedCommands(const HeldStripes& stripes, CommandState& command) : stripes_(stripes), command_(command) {}
 
   // ---- of the current command
-  // The interest in its changes (storage/interest.h) at the time when the command got its stripes; without
-  // kInterestInReplication while muted or silenced.
+  // The interest in its changes (storage/interest.h) at the time when the command got its stripes or called
+  // SetInterest; without kInterestInReplication while muted or silenced.
   InterestMask interest() const { return is_muted_ || is_silenced_ ? interest_ & ~kInterestInReplication : interest_; }
+  // Sets the interest for the rest of the command: CLIENT TRACKING may be part of a transaction.
+  void SetInterest(InterestMask interest) { interest_ = interest; }
   // Replicates a command in database `db`. A command that is too large for the log is left out, and the current
   // command is refused (CommandState::TakeRefusal).
   // REQUIRES: interest() has kInterestInReplication.
@@ -65,7 +67,6 @@ class ReplicatedCommands {
 
   // ---- storage/transaction.cc calls these
   void BeginCommand(InterestMask interest);
-  void SetInterest(InterestMask interest) { interest_ = interest; }
   // Adds the deletions of expired keys and groups what the command has replicated.
   void FinishCommand();
   void DropCommand() { RollbackTo({command_begin_, 0}); }

@@ -98,6 +98,21 @@ TEST_F(Rules, ASetOfRulesIsAppliedCompletelyOrNotAtAll) {
   EXPECT_EQ(Described("a"), before);
 }
 
+// Loading reads a selector's rules as words, so ACL SAVE must not write what it would read differently.
+TEST_F(Rules, ASelectorIsRefusedThatCannotBeWritten) {
+  for (const std::string_view bad : {R"((~"a\"b" +get))", "(~a) +get)", R"((&"x\"" +get))", R"((+select|"x\"y"))",
+                                     R"((~"it's" +get))", "(~a +select|0) +get)"}) {
+    EXPECT_TRUE(Set("a", {bad}).text().ends_with("': Syntax error")) << bad;
+  }
+  EXPECT_EQ(users_.Find("a"), nullptr);
+  ASSERT_TRUE(Set("a", {R"(("~b(" +select|x)))", "~\"c)"}).ok());
+  const std::string described = Described("a");
+  std::vector<std::string> lines = {"b " + described.substr(0, described.find('~')) +
+                                    described.substr(described.find('('))};
+  ASSERT_TRUE(users_.LoadLines(lines).ok());
+  EXPECT_EQ(users_.Find("b")->rules()->selectors()[1].Describe(), "~b( resetchannels -@all +select|x)");
+}
+
 // Databases follow Valkey 9.1: all by default, and a list replaces the list before it.
 TEST_F(Rules, DatabasesAreNamedByAList) {
   ASSERT_TRUE(Set("a", {"db=5,1,5", "DB=3,0", "(+get db=2)"}).ok());

@@ -107,10 +107,25 @@ TEST(Glob, AgreesWithTheObviousDefinition) {
   for (int i = 0; i < 20000; ++i) {
     std::string pattern;
     std::string text;
-    for (uint64_t n = random.Below(7); n > 0; --n) pattern += "ab*?"[random.Below(4)];
+    for (uint64_t n = random.Below(9); n > 0; --n) pattern += "ab*?"[random.Below(4)];
     for (uint64_t n = 1 + random.Below(7); n > 0; --n) text += "ab"[random.Below(2)];
     Expect({pattern, text, Obvious(pattern, text)});
   }
+}
+
+// What follows the last star is compared with the end of the text, whatever its elements are.
+TEST(Glob, MatchesTheEndOnce) {
+  Expect({"a*b[x-z]", "abbby", true});
+  Expect({"a*b[x-z]", "abbya", false});
+  Expect({"*\\**[a]?", "x*yab", true});
+  Expect({"*abc", "bc", false});
+  Expect({"*a*aa", "aa", false});
+  Expect({"*a*aa", "aaa", true});
+  Expect({"*[a", "ba", true});
+  const std::string most(2'000'000, 'a');
+  const int64_t start_us = MonotonicUs();
+  EXPECT_FALSE(GlobMatches("*" + most + "b", most + most));
+  EXPECT_LT(MonotonicUs() - start_us, 5'000'000);
 }
 
 // A matcher that backtracks to every star would need longer than the age of the universe.

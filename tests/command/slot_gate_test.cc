@@ -25,8 +25,9 @@ class WokenSession : public Session {
  public:
   using Session::Session;
   void Wake() override { ++wakes; }
-  void RememberReads(std::span<const std::string_view>) override {
+  std::vector<std::string_view> RememberReads(std::span<const std::string_view>) override {
     if (while_reading) while_reading();
+    return {};
   }
 
   int wakes = 0;

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "command/dispatcher_fixture.h"
+#include "types/cuckoo_shape.h"
 
 namespace cairn {
 namespace {
@@ -79,6 +81,28 @@ TEST_F(WorkBudget, MergesOfLargeDigestsMove) {
   EXPECT_EQ("+OK\r\n", Moves(Split("TDIGEST.MERGE target 4 large large large large")));
   EXPECT_EQ("$1\r\n0\r\n", Fast("TDIGEST.MIN target"));
   EXPECT_EQ("+OK\r\n", Fast("TDIGEST.MERGE target 3 small small small OVERRIDE"));
+}
+
+// Each source makes the target sort its nodes again.
+TEST_F(WorkBudget, MergesOfManySmallDigestsIntoALargeOneMove) {
+  EXPECT_EQ("+OK\r\n", Slow("TDIGEST.CREATE large COMPRESSION 10000"));
+  EXPECT_EQ("+OK\r\n", Execute(WithMembers("TDIGEST.ADD large", "", 12'000), Lane::kSlow));
+  EXPECT_EQ("+OK\r\n", Slow("TDIGEST.CREATE tiny"));
+  EXPECT_EQ("+OK\r\n", Slow("TDIGEST.ADD tiny 1"));
+  EXPECT_EQ("+OK\r\n", Fast("TDIGEST.MERGE large 1 tiny"));
+  EXPECT_EQ("+OK\r\n", Moves(Repeat("TDIGEST.MERGE large 200", "tiny", 200)));
+  EXPECT_EQ("+OK\r\n", Moves(Repeat("TDIGEST.MERGE large 3000", "tiny", 3000)));
+}
+
+// A compaction looks for a free slot in all older sub-filters, for each item.
+TEST_F(WorkBudget, CompactionsOfManySubFiltersMove) {
+  const CuckooShape shape = {
+      .buckets = 1, .items = 1024, .filters = 1024, .bucket_size = 1, .max_iterations = 1, .expansion = 1};
+  EXPECT_EQ("+OK\r\n", Execute({"CF.LOADCHUNK", "c", "1", shape.EncodeDump()}, Lane::kSlow));
+  for (uint64_t i = 0; i < shape.filters; ++i) {
+    EXPECT_EQ("+OK\r\n", Execute({"CF.LOADCHUNK", "c", std::to_string(i + 2), "x"}, Lane::kSlow));
+  }
+  EXPECT_EQ("+OK\r\n", Moves(Split("CF.COMPACT c")));
 }
 
 TEST_F(WorkBudget, ManyEstimatesOfALargeDigestMove) {
@@ -186,6 +210,33 @@ TEST_F(WorkBudget, SortStopsWhenItsReplyIsCut) {
   EXPECT_LT(Execute(Split("SORT list BY nosort GET w_*"), Lane::kSlow, &room).size(), 200'000);
   SmallRoom enough(2'000'000);
   EXPECT_GT(Execute(Split("SORT list BY nosort GET w_*"), Lane::kSlow, &enough).size(), 1'600'000);
+}
+
+// COMMAND DOCS describes a command as often as it is named.
+TEST_F(WorkBudget, DescriptionsOfCommandsStopWhenTheirReplyIsCut) {
+  for (const std::string command : {"COMMAND DOCS", "COMMAND INFO"}) {
+    EXPECT_EQ(kWouldWait, Execute(Repeat(command, "sort", 3000), Lane::kFast)) << command;
+    EXPECT_EQ(kWouldWait, Execute(Repeat(command, "cluster", 200), Lane::kFast)) << command;
+    const Words words = Repeat(command, "sort", 400'000);
+    SmallRoom room(200'000);
+    const int64_t start_us = MonotonicUs();
+    EXPECT_LT(Execute(words, Lane::kSlow, &room).size(), 300'000) << command;
+    EXPECT_LT(MonotonicUs() - start_us, 1'000'000) << command;
+    EXPECT_LT(1000, Execute(Repeat(command, "sort", 10), Lane::kFast).size()) << command;
+  }
+}
+
+// A pattern may be compared with each end of the element's name.
+TEST_F(WorkBudget, MatchesOfLongPatternsMove) {
+  const std::string name(40'000, 'a');
+  const std::string pattern = "*" + std::string(20'000, 'a') + "b*";
+  EXPECT_EQ(":1\r\n", Execute({"SADD", "set", name}, Lane::kSlow));
+  EXPECT_EQ(":1\r\n", Execute({"HSET", "hash", name, "v"}, Lane::kSlow));
+  EXPECT_EQ(":1\r\n", Execute({"ZADD", "zset", "1", name}, Lane::kSlow));
+  for (const auto& [scan, key] : {std::pair("SSCAN", "set"), std::pair("HSCAN", "hash"), std::pair("ZSCAN", "zset")}) {
+    EXPECT_EQ("*2\r\n$1\r\n0\r\n*0\r\n", Moves({scan, key, "0", "MATCH", pattern})) << scan;
+    EXPECT_EQ("*2\r\n$1\r\n0\r\n*0\r\n", Execute({scan, key, "0", "MATCH", "*b*"}, Lane::kFast)) << scan;
+  }
 }
 
 // A client that was evicted or killed may have asked for all keys, or for all elements of a large key.
@@ -308,6 +359,25 @@ TEST_F(WorkBudget, WorkOnManyMatchesOfALargeValueMoves) {
   EXPECT_TRUE(Moves({"JSON.ARRINSERT", "k", path, "0", "1"}).starts_with("*300\r\n:5001\r\n:5002\r\n"));
   EXPECT_TRUE(Moves({"JSON.ARRPOP", "k", path, "0"}).starts_with("*300\r\n$1\r\n1\r\n"));
   EXPECT_TRUE(Moves({"JSON.ARRTRIM", "k", path, "1", "-1"}).starts_with("*300\r\n:4999\r\n:4998\r\n"));
+}
+
+// A regular expression of a few bytes may take milliseconds, both to compile and to search.
+TEST_F(WorkBudget, WorkOnRegularExpressionsMoves) {
+  EXPECT_EQ("+OK\r\n", Slow(R"(JSON.SET k $ {"t":["a"],"p":")" + std::string(100, 'x') + "\"}"));
+  EXPECT_EQ("*0\r\n", Moves(Split("JSON.TYPE k $.t[?(@=~$.p)]")));
+  EXPECT_EQ("$-1\r\n", Moves(Split(R"(JSON.TYPE nokey $[?(@=~'((\pL|\PN){100}){10}|x{1000}')])")));
+  EXPECT_EQ("*0\r\n", Fast("JSON.TYPE k $.t[?(@=~'b')]"));
+
+  EXPECT_EQ("+OK\r\n", Slow(R"(JSON.SET text $ [")" + std::string(60'000, 'a') + "\"]"));
+  EXPECT_EQ("*0\r\n", Moves(Split("JSON.TYPE text $[?(@=~'a{999}b')]")));
+}
+
+// The same path is not compiled for each of the keys.
+TEST_F(WorkBudget, ParsesThePathOfManyKeysOnce) {
+  EXPECT_EQ("+OK\r\n", Slow("JSON.SET k $ [\"a\"]"));
+  Words words = Repeat("JSON.MGET", "k", 20);
+  words.push_back("$[?(@=~'^a.*$')]");
+  EXPECT_TRUE(Execute(words, Lane::kFast).starts_with("*20\r\n$5\r\n[\"a\"]\r\n"));
 }
 
 // Nothing else ends such a command on the slow lane.

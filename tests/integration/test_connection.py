@@ -4,6 +4,7 @@
 import pytest
 from harness import Server, start_redis
 from raw_client import Pair, RawClient
+from waiting import wait_until
 
 PASSWORD = "secret word"
 
@@ -49,6 +50,15 @@ def test_a_protocol_error_is_one_line(pair, line):
     for client in (pair.ours, pair.theirs):
         client.socket.sendall(b"*1\r\n" + line + b"\r\n")
     assert pair.ours.stream.read() == pair.theirs.stream.read()
+
+
+def test_a_request_over_the_query_limit_ends_the_connection():
+    with Server(client_query_buffer_limit="1mb") as server, RawClient(server.port) as client:
+        with pytest.raises(ConnectionError):
+            client.send("set", "key", "x" * (3 << 20))
+            client.read()
+        assert server.client().info("stats")["client_query_buffer_limit_disconnections"] == 1
+        wait_until(lambda: "Closing client that reached max query buffer length" in server.log_tail())
 
 
 def test_quit_replies_and_closes(pair):

@@ -40,6 +40,23 @@ def info_number(client, field):
     return int(next(line for line in lines if line.startswith(field + ":")).split(":")[1])
 
 
+# ---- long names
+
+def test_a_pattern_is_short_and_a_channel_may_be_long(connect):
+    """PUBLISH compares the channel with all patterns while other publishers wait."""
+    listener, publisher = connect(), connect()
+    assert listener("psubscribe", "b*", "a" * 4097)[1] == b"ERR pattern exceeds maximum allowed size (4096 bytes)"
+    assert publisher("pubsub", "numpat") == (b":", b"0")
+    pattern, channel = "*" + "a" * 4094 + "*", "a" * 65000
+    assert listener("psubscribe", pattern) == confirmation(b"psubscribe", pattern.encode(), 1)
+    assert publisher("publish", channel, "x") == (b":", b"1")
+    assert listener.read()[1][2:] == [(b"$", channel.encode()), (b"$", b"x")]
+    other = connect()
+    assert other("subscribe", channel) == confirmation(b"subscribe", channel.encode(), 1)
+    assert publisher("pubsub", "channels", "*" + "a" * 32000 + "b*") == (b"*", [])
+    assert publisher("pubsub", "channels", "*" + "a" * 32000) == (b"*", [(b"$", channel.encode())])
+
+
 # ---- replies
 
 @pytest.mark.parametrize("protocol", [2, 3])
@@ -331,8 +348,9 @@ def test_the_protocol_can_change_during_messages(connect):
 
 # ---- limits
 
-def test_a_slow_subscriber_is_disconnected(connect):
+def test_a_slow_subscriber_is_disconnected(server, connect):
     publisher, listener, normal = connect(), connect(), connect(3)
+    before = info_number(publisher, "client_output_buffer_limit_disconnections")
     publisher("config", "set", "client-output-buffer-limit", "pubsub 1mb 0 0")
     listener("subscribe", "a")
     wait_until(lambda: publisher("publish", "a", "x" * 100000) == (b":", b"0"))
@@ -340,6 +358,8 @@ def test_a_slow_subscriber_is_disconnected(connect):
     with pytest.raises(ConnectionError):
         while True:
             listener.read()
+    assert info_number(publisher, "client_output_buffer_limit_disconnections") == before + 1
+    wait_until(lambda: "exceed client-output-buffer-limit" in server.log_tail())
 
 
 def test_the_soft_limit_applies_after_its_time(connect):

@@ -353,7 +353,8 @@ def test_a_replica_that_does_not_read_is_disconnected(limit, backlog, full_syncs
         client.config_set("client-output-buffer-limit", "replica 0 0 0")
         replica.process.send_signal(signal.SIGCONT)
         assert_same(primary, replica)
-        assert client.info("stats")["sync_full"] == full_syncs
+        stats = client.info("stats")
+        assert (stats["sync_full"], stats["client_output_buffer_limit_disconnections"]) == (full_syncs, 1)
 
 
 def test_a_replica_counts_the_commands_of_the_stream():

@@ -80,6 +80,10 @@ def test_the_commands_reply_as_in_redis(pair):
         client trackinginfo
         client tracking on bcast prefix a:b
         client tracking on bcast prefix c
+        client tracking on bcast prefix d prefix e prefix dx prefix ex
+        client tracking on bcast prefix d prefix c1 prefix f prefix fx
+        client tracking on bcast prefix d prefix d
+        client tracking on bcast prefix c
         client trackinginfo
         client tracking off
         client tracking on optout
@@ -196,6 +200,39 @@ def test_a_change_before_the_read_is_not_invalidated(connect):
     assert client.read() == invalidation(b"j")
 
 
+@pytest.mark.parametrize("commands", [
+    ("set k newvalue", "strlen k"),
+    ("multi", "set k 2", "get k", "exec"),
+])
+def test_a_read_after_a_change_does_not_hide_the_change(connect, commands):
+    """The client had a copy before the change, and another command's reply does not replace it."""
+    client = connect()
+    client("client", "tracking", "on")
+    client("set", "k", "old")
+    client("get", "k")
+    client.send_together(*(line.split() for line in commands))
+    for _ in commands:
+        assert client.read()[0] != b">"
+    assert client.read() == invalidation(b"k")
+
+
+def test_tracking_that_starts_in_a_transaction_counts_for_the_rest_of_it(connect):
+    client = connect()
+    for line in ("multi", "client tracking on", "get k", "set k 2", "exec"):
+        client(*line.split())
+    assert client.read() == invalidation(b"k")
+
+
+def test_noloop_remembers_a_read_after_the_clients_own_change(connect):
+    client, other = connect(), connect()
+    client("client", "tracking", "on", "noloop")
+    client("get", "k")
+    client.send_together(("set", "k", "1"), ("get", "k"))
+    assert [client.read(), client.read()] == [OK, (b"$", b"1")]
+    other("set", "k", "2")
+    assert client.read() == invalidation(b"k")
+
+
 def test_noloop_excludes_the_clients_own_changes(connect):
     client, other = connect(), connect()
     client("client", "tracking", "on", "noloop")
@@ -288,6 +325,19 @@ def test_broadcasting_invalidates_every_change_with_the_prefixes(connect):
     for line in ("multi", "set b:2 1", "set a:3 1", "set a:2 1", "set a:2 2", "exec"):
         writer(*line.split())
     assert [reader.read(), reader.read()] == [invalidation(b"a:2", b"a:3"), invalidation(b"b:2")]
+
+
+def test_many_prefixes_are_compared_quickly(connect):
+    reader = connect()
+    words = [word for i in range(40000) for word in ("prefix", f"p{i:05}")]
+    start = time.monotonic()
+    assert reader("client", "tracking", "on", "bcast", *words) == (b"+", b"OK")
+    more = "client tracking on bcast prefix q prefix {} prefix {} prefix r"
+    error = reader(*more.format("r1", "p00001x").split())
+    assert b"'r1' overlaps with another provided prefix 'r'" in error[1]
+    error = reader(*more.format("p00001x", "r1").split())
+    assert b"'p00001x' overlaps with an existing prefix 'p00001'" in error[1]
+    assert time.monotonic() - start < 5
 
 
 def test_broadcasting_without_a_prefix_is_about_all_keys(connect):
