@@ -295,8 +295,10 @@ Status PrimaryLink::LoadEverything(const PrimaryHandshake::Answer& answer) {
 Status PrimaryLink::BeforeAdopting(const PrimaryHandshake::Answer& answer, int64_t selected_db, Transaction& txn,
                                    std::unique_ptr<StreamLog::Adoption>& adoption) {
   if (!wanted_) return Status::Io("the link is no longer needed");
-  const bool is_one = selected_db >= 0 && selected_db < parts_.store.databases().size();
-  const Applied applied{.offset = answer.offset, .db = is_one ? static_cast<int>(selected_db) : 0};
+  if (selected_db >= parts_.store.databases().size()) {
+    return Status::Io(fmt::format("the stream is in database {}; raise `databases` to follow it", selected_db));
+  }
+  const Applied applied{.offset = answer.offset, .db = static_cast<int>(std::max<int64_t>(selected_db, 0))};
   adoption = std::make_unique<StreamLog::Adoption>(log_, answer.id, applied, txn);
   return Ok();
 }
@@ -350,13 +352,10 @@ Status PrimaryLink::CarryOut(const PrimaryAddress& primary) {
   TRY(SendAck());
   while (wanted_) {
     TRY(CheckRoom());
-    TRY(ReadSome());
+    if (!applier_.has_more()) TRY(ReadSome());
     TRY(applier_.RunBuffered());
-    applier_.parser().Shrink(2 * kReadBytes);
+    if (!applier_.has_more()) applier_.parser().Shrink(2 * kReadBytes);
     TRY(AckWhenDue());
-    if (MonotonicMs() - last_io_ms_ > parts_.config.settings().repl_timeout_s * 1000) {
-      return Status::Io("no data nor PING received...");
-    }
   }
   return Status::Io("the link is no longer needed");
 }
@@ -368,11 +367,17 @@ Status PrimaryLink::ReadSome() {
   const int64_t until_ack_ms = std::clamp<int64_t>(acked_ms_ + kAckMs - MonotonicMs(), 0, kAckMs);
   char* const place = parser.Reserve(std::clamp(parser.missing_bytes(), kReadBytes, most));
   const size_t got = TRY(link_.socket().Read(place, parser.reserved(), until_ack_ms));
-  if (got == 0) return Ok();
+  if (got == 0) return CheckSilence();
   parser.Filled(got);
   received_offset_ += got;
   last_io_ms_ = MonotonicMs();
   return Ok();
+}
+
+// Called when nothing can be read: what arrived while this thread applied commands shows that the primary is alive.
+Status PrimaryLink::CheckSilence() const {
+  const bool is_long = MonotonicMs() - last_io_ms_ > parts_.config.settings().repl_timeout_s * 1000;
+  return is_long ? Status::Io("no data nor PING received...") : Ok();
 }
 
 Status PrimaryLink::AckWhenDue() {

@@ -115,6 +115,8 @@ class PrimaryLink {
                         std::unique_ptr<StreamLog::Adoption>& adoption);
   Status CarryOut(const PrimaryAddress& primary);
   Status ReadSome();
+  // Returns an error if the primary has sent nothing for `repl-timeout`.
+  Status CheckSilence() const;
   Status AckWhenDue();
   Status SendAck();
   Status KeepAlive();

@@ -224,7 +224,9 @@ Status ReadFirstRdbFile(const DatasetParts& parts, const std::string& path, bool
   const bool was_interrupted = !TRY(store.ReadNote(kUnreadRow)).empty();
   if (!is_new && !was_interrupted) return Ok();
   const std::unique_ptr<Transaction> txn = std::make_unique<Transaction>(parts.store);
-  const bool is_wanted = store.was_empty() && std::filesystem::exists(path) && !HasAppendOnlyFile(parts.config);
+  std::error_code error;                                                // no file
+  const bool has_file = std::filesystem::is_regular_file(path, error);  // `dbfilename ""` names the directory
+  const bool is_wanted = store.was_empty() && has_file && !HasAppendOnlyFile(parts.config);
   txn->on_commit().PutNote(kUnreadRow, is_wanted ? "1" : "");
   TRY(txn->Commit(CommitMode::kWait));
   TRY(store.log().Sync());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replication/stream_applier.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
@@ -11,6 +12,7 @@
 #include "command/dispatch.h"
 #include "config/config.h"
 #include "replication/stream_log.h"
+#include "resp/errors.h"
 #include "stats/command_log.h"
 #include "stats/stats.h"
 #include "storage/batch.h"
@@ -22,6 +24,7 @@ namespace {
 constexpr size_t kCommitBytes = 512 * 1024;
 constexpr size_t kCommitRows = 512;  // a reader of one of them waits for the commit
 constexpr int kMostTries = 8;
+constexpr int64_t kTurnUs = 500 * 1000;  // the primary gets an acknowledgement every second
 
 // The client that runs the primary's commands; no gate applies to it.
 class PrimarySession : public Session {
@@ -57,6 +60,8 @@ void StreamApplier::Begin(const std::string& peer) {
   session_->db = applied_.db;
   session_->socket.peer = peer;
   parser_ = std::make_unique<RequestParser>();
+  ahead_left_ = {};
+  outcome_ = RequestParser::Outcome::kIncomplete;
   stream_.clear();
   in_multi_ = 0;
 }
@@ -68,14 +73,24 @@ void StreamApplier::Abandon() {
 }
 
 Status StreamApplier::RunBuffered() {
-  auto outcome = RequestParser::Outcome::kRequest;
-  while (outcome == RequestParser::Outcome::kRequest) {
-    outcome = ahead_.Read(*parser_, *txn_, session_->db);
-    clock_us_ = MonotonicUs();
-    for (const StreamPrefetcher::Request& request : ahead_.requests()) TRY(RunRequest(request));
-  }
-  if (outcome == RequestParser::Outcome::kError) return Damaged(parser_->error());
+  clock_us_ = MonotonicUs();
+  const int64_t until_us = clock_us_ + kTurnUs;
+  do {
+    if (ahead_left_.empty()) ReadAhead();
+    if (ahead_left_.empty()) break;
+    const StreamPrefetcher::Request& request = ahead_left_.front();
+    ahead_left_ = ahead_left_.subspan(1);
+    TRY(RunRequest(request));
+  } while (clock_us_ < until_us || session_->multi.active);
+  if (ahead_left_.empty() && outcome_ == RequestParser::Outcome::kError) return Damaged(parser_->error());
   return session_->multi.active ? Ok() : CommitApplied();
+}
+
+void StreamApplier::ReadAhead() {
+  if (outcome_ == RequestParser::Outcome::kError) return;
+  outcome_ = ahead_.Read(*parser_, *txn_, session_->db);
+  ahead_left_ = ahead_.requests();
+  clock_us_ = MonotonicUs();
 }
 
 Status StreamApplier::RunRequest(const StreamPrefetcher::Request& request) {
@@ -95,7 +110,20 @@ Status StreamApplier::RunRequest(const StreamPrefetcher::Request& request) {
 // Resuming would receive the same bytes again, or misread the bytes that follow.
 Status StreamApplier::Damaged(const std::string& how) {
   is_damaged_ = true;
-  return Status::Io("the stream is damaged, a full transfer is needed: " + how);
+  return Status::Io("the stream cannot be followed, a full transfer is needed: " + how);
+}
+
+// After a SELECT that failed, the stream would change the database that was selected before.
+Status StreamApplier::Judge(const Status& outcome, std::string_view name) {
+  const auto lacks_database = [](const QueuedCommand& queued) { return queued.error == errors::kDbIndexRange; };
+  if (outcome.text() == errors::kDbIndexRange || std::any_of(ran_.begin(), ran_.end(), lacks_database)) {
+    return Damaged("it names a database that this server lacks; raise `databases`");
+  }
+  if (outcome.ok()) return Ok();
+  Log(LogSeverity::kWarning,
+      "== CRITICAL == This replica is sending an error to its master: '{}' after processing the command '{}'",
+      outcome.text(), name);
+  return outcome.Is(Code::kIo) || outcome.Is(Code::kCorruption) ? Status::Io(outcome.text()) : Ok();
 }
 
 Status StreamApplier::CommitApplied() {
@@ -153,13 +181,9 @@ Status StreamApplier::RunRetried(std::span<const std::string_view> argv) {
     const Status status = parts_.dispatcher.Apply(worker, *session_, command, argv, reply, tries > 1, ran_);
     if (!status.Is(Code::kWouldWait)) {
       clock_us_ = MonotonicUs();
+      Status judged = Judge(status, argv[0]);  // before Account, which takes ran_
       if (command != nullptr) Account(*command, argv, clock_us_ - begin_us, status.text());
-      if (!status.ok()) {
-        Log(LogSeverity::kWarning,
-            "== CRITICAL == This replica is sending an error to its master: '{}' after processing the command '{}'",
-            status.text(), argv[0]);
-      }
-      return status.Is(Code::kIo) || status.Is(Code::kCorruption) ? Status::Io(status.text()) : Ok();
+      return judged;
     }
     if (tries == kMostTries) return Status::Io("a command did not get its locks");
     // The bytes of an open MULTI are not applied yet.

@@ -61,8 +61,10 @@ class StreamApplier {
   void Begin(const std::string& peer);
   // The parser to which received bytes are added. REQUIRES: Begin.
   RequestParser& parser() { return *parser_; }
-  // Runs all complete commands that have arrived. It commits at any point except within a MULTI.
+  // Runs complete commands that have arrived, for some time. It commits at any point except within a MULTI.
   Status RunBuffered();
+  // RunBuffered has left some for its next call. Leave the parser alone until then.
+  bool has_more() const { return !ahead_left_.empty() || outcome_ == RequestParser::Outcome::kRequest; }
   // Discards commands that ran but are not committed.
   void Abandon();
 
@@ -70,7 +72,7 @@ class StreamApplier {
   uint64_t applied_offset() const { return applied_.offset; }
   // Whether the stream has requested an acknowledgement since the last call.
   bool TakeAckRequest() { return std::exchange(ack_wanted_, false); }
-  // The last stream was damaged, so the next one must not resume at its end.
+  // The last stream cannot be followed from where it ended, so the next one must not resume there.
   bool is_damaged() const { return is_damaged_; }
   // The primary's data set has replaced this server's.
   void NoteAdopted() { is_damaged_ = false; }
@@ -78,11 +80,14 @@ class StreamApplier {
   Transaction& txn() { return *txn_; }
 
  private:
+  void ReadAhead();
   Status RunRequest(const StreamPrefetcher::Request& request);
   Status RunCommand(std::span<const std::string_view> argv);
   Status RunRetried(std::span<const std::string_view> argv);
   Status CommitApplied();
   Status Damaged(const std::string& how);
+  // What the outcome of a command means for the link.
+  Status Judge(const Status& outcome, std::string_view name);
   void Account(const Command& command, std::span<const std::string_view> argv, int64_t usec, std::string_view error);
 
   const Parts parts_;
@@ -95,6 +100,9 @@ class StreamApplier {
   std::unique_ptr<Session> session_;
   std::unique_ptr<RequestParser> parser_;
   StreamPrefetcher ahead_;
+  RequestParser::Outcome outcome_{};  // of ahead_'s last read
+  // The requests of ahead_ that did not run yet.
+  std::span<const StreamPrefetcher::Request> ahead_left_;
   std::string stream_;     // bytes of commands that ran but are not committed
   Applied applied_;        // the committed position
   uint64_t in_multi_ = 0;  // bytes of an open MULTI
@@ -103,7 +111,7 @@ class StreamApplier {
   std::string reply_;
   std::vector<QueuedCommand> ran_;  // commands of an EXEC that are not accounted for yet
   StreamFilter stream_filter_;
-  bool is_damaged_ = false;  // the last stream could not be parsed
+  bool is_damaged_ = false;  // the last stream could not be parsed, or names a database that this server lacks
 };
 
 }  // namespace cairn

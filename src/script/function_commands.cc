@@ -15,8 +15,6 @@
 namespace cairn {
 namespace {
 
-constexpr int64_t kLoadTimeoutMs = 500;
-
 // Makes `next` the set of libraries when the transaction is committed.
 void Change(Scripting& scripting, CommandContext& ctx, const Libraries& before, std::shared_ptr<const Libraries> next) {
   ChangeLibraries(scripting, ctx.txn(), before, std::move(next));
@@ -40,9 +38,9 @@ Status Load(Scripting& scripting, CommandContext& ctx, Args& args, Reply& reply)
     return Status::Reply("ERR Library '" + head.name + "' already exists");
   }
   auto next = std::make_shared<Libraries>(*before);
-  // A replica must have the libraries of its primary, however long it takes to load them.
+  // A replica must have the libraries of its primary, however much time and memory it takes to load them.
   const bool is_bounded = !ctx.session().is_primary;
-  TRY(next->Add(TRY(CompileLibrary(scripting, code, is_bounded ? kLoadTimeoutMs : 0))));
+  TRY(next->Add(TRY(CompileLibrary(scripting, code, is_bounded))));
   if (is_bounded) TRY(scripting.CheckRoom(*next));
   Change(scripting, ctx, *before, next);
   reply.Bulk(head.name);

@@ -92,6 +92,14 @@ struct Format {
   }
 };
 
+// The format in the first argument. Its letters are charged as steps.
+Format ReadFormat(lua_State* L) {
+  size_t size = 0;
+  const char* text = luaL_checklstring(L, 1, &size);
+  ChargeWork(L, size);
+  return {text};
+}
+
 void AddInteger(lua_State* L, luaL_Buffer& out, int arg, bool little, int size) {
   const lua_Number number = luaL_checknumber(L, arg);
   constexpr lua_Number kEnd = 9223372036854775808.0;  // 2^63
@@ -125,7 +133,7 @@ size_t AddText(lua_State* L, luaL_Buffer& out, int arg, char letter, size_t size
 }
 
 int Pack(lua_State* L) {
-  Format format{luaL_checkstring(L, 1)};
+  Format format = ReadFormat(L);
   lua_pushnil(L);  // so that a missing argument is not read from the buffer's stack slots
   luaL_Buffer out;
   luaL_buffinit(L, &out);
@@ -205,7 +213,7 @@ size_t PushBytes(lua_State* L, char letter, std::string_view data, size_t positi
 }
 
 int Unpack(lua_State* L) {
-  Format format{luaL_checkstring(L, 1)};
+  Format format = ReadFormat(L);
   size_t length = 0;
   const char* bytes = luaL_checklstring(L, 2, &length);
   const std::string_view data(bytes, length);
@@ -250,7 +258,7 @@ int Unpack(lua_State* L) {
 }
 
 int Size(lua_State* L) {
-  Format format{luaL_checkstring(L, 1)};
+  Format format = ReadFormat(L);
   size_t position = 0;
   while (*format.next != '\0') {
     const char letter = *format.next++;

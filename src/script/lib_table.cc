@@ -18,6 +18,7 @@ namespace {
 constexpr int kMovesPerCharge = 1024;
 constexpr uint64_t kStepsPerCharge = 256;
 constexpr uint64_t kComparisonsPerCharge = 100;
+constexpr uint64_t kBytesPerStep = 64;  // of two strings that are compared
 
 int Size(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -90,7 +91,12 @@ class Sorter {
   // Whether the value at stack index `a` is less than the one at `b`, both counted from the top.
   bool IsLess(int a, int b) {
     if (++comparisons_ % kComparisonsPerCharge == 0) ChargeWork(L, kComparisonsPerCharge);
-    if (lua_isnil(L, 2)) return lua_lessthan(L, a, b) != 0;
+    if (lua_isnil(L, 2)) {
+      if (lua_type(L, a) == LUA_TSTRING && lua_type(L, b) == LUA_TSTRING) {
+        ChargeWork(L, (lua_objlen(L, a) + lua_objlen(L, b)) / kBytesPerStep);
+      }
+      return lua_lessthan(L, a, b) != 0;
+    }
     lua_pushvalue(L, 2);
     lua_pushvalue(L, a - 1);
     lua_pushvalue(L, b - 2);

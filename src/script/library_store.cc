@@ -9,7 +9,6 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kRowPrefix = "function/";
-constexpr int64_t kRestoreTimeoutMs = 500;
 
 RowKey MakeLibraryRow(std::string_view name) {
   RowKey row = MakeMetaRow(kRowPrefix);
@@ -54,7 +53,7 @@ void ChangeLibraries(Scripting& scripting, Transaction& txn, const Libraries& be
   txn.on_commit().SetPending(next, [&scripting, next] { scripting.Adopt(next); });
 }
 
-Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code, int64_t timeout_ms) {
+Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code, bool is_bounded) {
   LibraryHead head = TRY(ReadLibraryHead(code));
   auto library = std::make_shared<Library>();
   library->id = scripting.NewLibraryId();
@@ -62,7 +61,7 @@ Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std:
   library->code = code;
   library->head_size = head.size;
   Scripting::Lease vm = scripting.Borrow();
-  TRY(vm->LoadLibrary(*library, *scripting.libraries(), timeout_ms));
+  TRY(vm->LoadLibrary(*library, *scripting.libraries(), is_bounded));
   if (library->functions.empty()) return Status::Reply("ERR No functions registered");
   return std::shared_ptr<const Library>(std::move(library));
 }
@@ -76,7 +75,7 @@ Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vecto
     if (restored.Find(head.name) != nullptr) {
       return Status::Reply("ERR Library '" + head.name + "' already exists");
     }
-    std::shared_ptr<const Library> library = TRY(CompileLibrary(scripting, code, is_bounded ? kRestoreTimeoutMs : 0));
+    std::shared_ptr<const Library> library = TRY(CompileLibrary(scripting, code, is_bounded));
     bytes += library->bytes();
     if (is_bounded && bytes > scripting.most_library_bytes()) return Status::Reply(kLibrariesTooLarge);
     TRY(restored.Add(std::move(library)));

@@ -34,13 +34,14 @@ std::shared_ptr<const Libraries> LibrariesOf(Scripting& scripting, Transaction& 
 // and the slow lane.
 void ChangeLibraries(Scripting& scripting, Transaction& txn, const Libraries& before,
                      std::shared_ptr<const Libraries> next);
-// Runs a library's code, which registers its functions. The error is the client's reply. `timeout_ms` 0: no limit.
-Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code, int64_t timeout_ms);
+// Runs a library's code, which registers its functions. The error is the client's reply. `is_bounded`: it has a time
+// limit and a memory limit.
+Result<std::shared_ptr<const Library>> CompileLibrary(Scripting& scripting, std::string_view code, bool is_bounded);
 
 enum class RestorePolicy : unsigned char { kAppend, kReplace, kFlush };
-// Adds libraries to the existing ones: all or none. `is_bounded`: each has a time limit, and the memory limit of
-// libraries applies; false for a data set that was saved or replicated, which must load as it is. The error is the
-// client's reply. REQUIRES: as ChangeLibraries.
+// Adds libraries to the existing ones: all or none. `is_bounded`: each has the limits of CompileLibrary, and the memory
+// limit of libraries applies; false for a data set that was saved or replicated, which must load as it is. The error is
+// the client's reply. REQUIRES: as ChangeLibraries.
 Status RestoreLibraries(Scripting& scripting, Transaction& txn, const std::vector<std::string>& codes,
                         RestorePolicy policy, bool is_bounded = false);
 

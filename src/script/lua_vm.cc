@@ -14,6 +14,7 @@ namespace cairn {
 namespace {
 
 constexpr uint32_t kRunsPerCollection = 50;
+constexpr int64_t kLoadTimeoutMs = 500;
 
 lua_State* NewState(lua_Alloc allocate, LuaVm* vm) {
   lua_State* const state = lua_newstate(allocate, vm);
@@ -41,7 +42,7 @@ int RaiseError(lua_State* L, const char* text) {
 LuaVm::LuaVm(uint64_t generation, uint64_t seed, ScriptMemory& memory)
     : generation_(generation), memory_(memory), state_(NewState(&Allocate, this)), globals_(state_), compiled_(state_) {
   SeedRandom(static_cast<int32_t>(seed));
-  kept_bytes_ = bytes();
+  collector_.kept_bytes = bytes();
 }
 
 LuaVm::~LuaVm() { lua_close(state_); }
@@ -208,10 +209,12 @@ int LuaVm::OnError(lua_State* L) {
 
 // ---- functions
 
-Status LuaVm::LoadLibrary(Library& library, const Libraries& known, int64_t timeout_ms) {
+Status LuaVm::LoadLibrary(Library& library, const Libraries& known, bool is_bounded) {
   ForgetAllBut(known);
   loading_ = &library;
-  const Status status = RunLibrary(library, timeout_ms);
+  is_bounded_ = is_bounded;
+  const Status status = RunLibrary(library, is_bounded ? kLoadTimeoutMs : 0);
+  is_bounded_ = true;
   loading_ = nullptr;
   if (status.ok()) return Ok();
   return Status::Reply(status.text());
@@ -221,7 +224,9 @@ Status LuaVm::Register(lua_State* L, Function function) {
   if (!IsFunctionName(function.name)) return Status::Reply(kBadFunctionName);
   if (loaded_->functions.contains(function.name)) return Status::Reply("Function already exists in the library");
   loaded_->bytes += function.bytes();
-  if (loaded_->bytes > memory_.limit()) return Status::Reply("The library's functions exceed the memory limit");
+  if (is_bounded_ && loaded_->bytes > memory_.limit()) {
+    return Status::Reply("The library's functions exceed the memory limit");
+  }
   loaded_->functions.emplace(function.name, luaL_ref(L, LUA_REGISTRYINDEX));
   if (loading_ != nullptr) loading_->functions.push_back(std::move(function));
   return Ok();

@@ -54,8 +54,8 @@ class LuaVm {
 
   // ---- functions
   // Runs a library's code, which registers its functions, and drops libraries that are not in `known`. The error is the
-  // client's reply. `timeout_ms` 0: no limit.
-  Status LoadLibrary(Library& library, const Libraries& known, int64_t timeout_ms);
+  // client's reply. `is_bounded`: it has a time limit and a memory limit.
+  Status LoadLibrary(Library& library, const Libraries& known, bool is_bounded);
   Status RunFunction(ScriptRun& run, const Library& library, const Function& function,
                      std::span<const std::string_view> keys, std::span<const std::string_view> args, Reply& reply);
 
@@ -87,7 +87,7 @@ class LuaVm {
     const bool was_limited_;
   };
   // The script has changed the garbage collector's settings, which must be reset before the next one.
-  void NoteCollectorChanged() { collector_changed_ = true; }
+  void NoteCollectorChanged() { collector_.has_changed = true; }
   // redis.register_function. Pops the callback from the top of L's stack. The error has no code.
   Status Register(lua_State* L, Function function);
   bool is_loading() const { return loaded_ != nullptr; }
@@ -106,6 +106,13 @@ class LuaVm {
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
+  // The state of Lua's garbage collector.
+  struct Collector {
+    size_t collect_at = 0;     // bytes
+    size_t kept_bytes = 0;     // after the last full collection
+    bool has_changed = false;  // by a script
+  };
+
   struct LoadedLibrary {
     uint64_t id = 0;
     size_t bytes = 0;                                // of names and descriptions, which Lua's limit does not count
@@ -134,11 +141,10 @@ class LuaVm {
   ScriptMemoryShare memory_;
   std::atomic<size_t> bytes_{0};
   bool is_limited_ = false;  // inside a protected call, where an allocation may fail
+  bool is_bounded_ = true;   // false while a library is loaded that has no limits
   size_t grown_ = 0;         // bytes since the last check
   uint64_t charged_ = 0;     // steps since the last check
-  size_t collect_at_ = 0;    // bytes
-  size_t kept_bytes_ = 0;    // bytes after the last full collection
-  bool collector_changed_ = false;
+  Collector collector_;
   bool is_worn_out_ = false;
   bool has_timed_out_ = false;
   const char* stack_base_ = nullptr;

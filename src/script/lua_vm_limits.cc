@@ -85,24 +85,24 @@ bool LuaVm::MayGrow(size_t more) {
 void LuaVm::BeginLimits() {
   memory_.Settle(bytes());
   stack_base_ = StackPlace();
-  is_limited_ = true;
-  collect_at_ = std::max<size_t>(memory_.limit() / 2, bytes() + kKeptGarbage);
+  is_limited_ = is_bounded_;
+  collector_.collect_at = is_bounded_ ? std::max<size_t>(memory_.limit() / 2, bytes() + kKeptGarbage) : SIZE_MAX;
 }
 
 void LuaVm::EndLimits() {
   is_limited_ = false;
   has_timed_out_ = false;
-  if (bytes() > kept_bytes_ + kKeptGarbage) {
+  if (bytes() > collector_.kept_bytes + kKeptGarbage) {
     lua_gc(state_, LUA_GCCOLLECT, 0);
-    kept_bytes_ = bytes();
-    is_worn_out_ = kept_bytes_ > memory_.limit() / 4;
+    collector_.kept_bytes = bytes();
+    is_worn_out_ = collector_.kept_bytes > memory_.limit() / 4;
   }
-  if (collector_changed_) {
+  if (collector_.has_changed) {
     constexpr int kAsMade = 200;
     lua_gc(state_, LUA_GCSETPAUSE, kAsMade);
     lua_gc(state_, LUA_GCSETSTEPMUL, kAsMade);
     lua_gc(state_, LUA_GCRESTART, 0);
-    collector_changed_ = false;
+    collector_.has_changed = false;
   }
   memory_.Settle(bytes());
 }
@@ -118,9 +118,9 @@ void LuaVm::OnSteps(lua_State* L, lua_Debug*) { Of(L).Step(L, kHookSteps); }
 void LuaVm::Step(lua_State* L, uint64_t steps) {
   Look(steps);
   if (is_ending()) RaiseEnd(L);
-  if (bytes() <= collect_at_) return;
+  if (bytes() <= collector_.collect_at) return;
   lua_gc(L, LUA_GCCOLLECT, 0);
-  collect_at_ = std::max<size_t>(memory_.limit() / 2, (bytes() + memory_.limit()) / 2);
+  collector_.collect_at = std::max<size_t>(memory_.limit() / 2, (bytes() + memory_.limit()) / 2);
 }
 
 void LuaVm::Look(uint64_t steps) {
@@ -164,7 +164,7 @@ bool LuaVm::LoadCode(lua_State* L, std::string_view code, const char* name) {
 bool LuaVm::LoadCodeInTime(std::string_view code, const char* name, bool has_time_limit) {
   BeginLimits();
   deadline_us_ = has_time_limit ? MonotonicUs() + kCompileUs : 0;
-  is_limited_ = RefuseCode(code) == nullptr;
+  if (RefuseCode(code) != nullptr) is_limited_ = false;
   const bool loaded = LoadCode(state_, code, name);
   deadline_us_ = 0;
   if (has_timed_out_) {

@@ -29,7 +29,6 @@ Scripting::~Scripting() = default;
 
 Status Scripting::Load(std::vector<std::string> codes) {
   auto loaded = std::make_shared<Libraries>();
-  Lease vm = Borrow();
   for (std::string& code : codes) {
     LibraryHead head = TRY(ReadLibraryHead(code));
     auto library = std::make_shared<Library>();
@@ -37,7 +36,11 @@ Status Scripting::Load(std::vector<std::string> codes) {
     library->name = std::move(head.name);
     library->code = std::move(code);
     library->head_size = head.size;
-    TRY(vm->LoadLibrary(*library, *loaded, 0));
+    Lease vm = Borrow();  // another one, if the last library has left a state with much memory
+    const Status status = vm->LoadLibrary(*library, *loaded, false);
+    if (!status.ok()) {
+      return Status::Io("the library '" + library->name + "' cannot be loaded: " + std::string(status.text()));
+    }
     TRY(loaded->Add(std::move(library)));
   }
   Adopt(std::move(loaded));

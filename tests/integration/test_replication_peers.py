@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from fake_peers import FakePrimary, FakeReplica, encode, give_everything
+from fake_peers import EMPTY_RDB, FIRST_OFFSET, FakePrimary, FakeReplica, encode, give_everything
 from pairs import Load, assert_same, follow, replication, start, wait_for_link
 from raw_client import RawClient
 from waiting import assert_stays, let_pass, wait_until
@@ -137,6 +137,115 @@ def test_a_primary_that_sends_commands_that_replicas_must_not_run(words):
         wait_until(lambda: server.client().get("after") == b"1", "the command after it")
         assert "== CRITICAL ==" in server.log_tail()
         server.client().execute_command("REPLICAOF", "NO", "ONE")
+
+
+def acknowledged(primary):
+    """The offsets that the replica of a FakePrimary has acknowledged."""
+    return [int(words[2]) for words in list(primary.commands) if words[:2] == [b"REPLCONF", b"ACK"]]
+
+
+@pytest.mark.parametrize("stream", [
+    encode("select", 20) + encode("set", "a", "wrong"),
+    encode("multi") + encode("select", 20) + encode("set", "a", "wrong") + encode("exec"),
+    encode("swapdb", 0, 20), encode("move", "a", 20), encode("copy", "a", "b", "db", 20),
+], ids=["select", "multi", "swapdb", "move", "copy"])
+def test_a_primary_that_uses_a_database_that_the_replica_lacks(stream):
+    """The replica neither changes another database nor acknowledges the command, and asks for a full transfer."""
+    rounds = []
+    first = encode("set", "a", "right")
+
+    def serve(connection, words):
+        rounds.append((connection, words[1:3]))
+        if len(rounds) == 1:
+            give_everything(connection)
+            connection.sendall(first)
+
+    with start("cairn", databases=16) as server, FakePrimary(serve) as primary:
+        client = server.client()
+        client.execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: client.get("a") == b"right", "the first command")
+        rounds[0][0].sendall(stream)
+        wait_until(lambda: len(rounds) == 2, "the second PSYNC")
+        assert rounds[1][1] == [b"?", b"-1"]
+        assert max(acknowledged(primary)) <= FIRST_OFFSET + len(first)
+        assert "raise `databases`" in server.log_tail()
+        assert client.get("a") == b"right" and client.dbsize() == 1
+        client.execute_command("REPLICAOF", "NO", "ONE")
+
+
+@pytest.mark.parametrize("kind", ["redis", "cairn"])
+def test_a_replica_with_fewer_databases_follows_again_when_it_has_more(kind):
+    with start(kind, databases=32) as primary:
+        with start("cairn", databases=16, replicaof=f"127.0.0.1 {primary.port}") as replica:
+            wait_for_link(replica)
+            primary.client().set("a", "right")
+            primary.client(db=20).set("a", "high")
+            wait_until(lambda: "it has keys in database 20; raise `databases` to load it" in replica.log_tail(),
+                       "the refused transfer")
+            assert replica.client().get("a") in (b"right", None)
+            replica.directives["databases"] = 32
+            replica.restart()
+            wait_until(lambda: replica.client(db=20).get("a") == b"high", "the stream")
+            assert replica.client().get("a") == b"right"
+
+
+def test_a_first_transfer_whose_stream_is_in_a_database_that_the_replica_lacks():
+    """Commands without a SELECT follow: they change that database."""
+    transfers = []
+
+    def serve(connection, _):
+        transfers.append(connection)
+        place = EMPTY_RDB.index(b"\xff")
+        give_everything(connection, file=EMPTY_RDB[:place] + b"\xfa\x0erepl-stream-db\x0220" + EMPTY_RDB[place:])
+        connection.sendall(encode("set", "a", "wrong"))
+
+    with start("cairn", databases=16) as server, FakePrimary(serve) as primary:
+        server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: len(transfers) == 2, "the second transfer")
+        assert "the stream is in database 20; raise `databases` to follow it" in server.log_tail()
+        assert server.client().get("a") is None
+        server.client().execute_command("REPLICAOF", "NO", "ONE")
+
+
+SLOW_SCRIPT = "local began = os.clock() while os.clock() < began + 0.3 do end redis.call('incr', 'n')"
+SLOW_COMMAND = encode("eval", SLOW_SCRIPT, 0)
+
+
+def serve_slow_commands(count):
+    """A FakePrimary's `serve`: so many commands of 0.3 s in one segment, then PINGs for twice the time."""
+    def serve(connection, _):
+        give_everything(connection)
+        connection.sendall(SLOW_COMMAND * count)
+        try:
+            for _ in range(count):
+                time.sleep(0.6)  # the pace of the PINGs
+                connection.sendall(encode("ping"))
+        except OSError:
+            pass  # the replica has left
+
+    return serve
+
+
+def test_a_replica_acknowledges_while_it_applies_what_it_has_read():
+    """A few KB of stream may take long to apply. The primary must not take the replica for dead, nor the replica the
+    primary."""
+    with start("cairn", repl_timeout=2) as server, FakePrimary(serve_slow_commands(14)) as primary:
+        server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: server.client().get("n") == b"14", "the last command")
+        end = FIRST_OFFSET + 14 * len(SLOW_COMMAND)
+        wait_until(lambda: max(acknowledged(primary)) >= end, "its acknowledgement")
+        assert len({offset for offset in acknowledged(primary) if FIRST_OFFSET < offset < end}) >= 2
+        assert sum(words[0].lower() == b"psync" for words in primary.commands) == 1
+        server.client().execute_command("REPLICAOF", "NO", "ONE")
+
+
+def test_a_replica_that_is_promoted_does_not_apply_the_rest_of_what_it_has_read():
+    with start("cairn") as server, FakePrimary(serve_slow_commands(60)) as primary:
+        client = server.client()
+        client.execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: client.get("n"), "the first command")
+        client.execute_command("REPLICAOF", "NO", "ONE")
+        assert int(client.get("n")) < 40
 
 
 def test_a_replica_does_not_acknowledge_a_sync_of_an_earlier_stream():

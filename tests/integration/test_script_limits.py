@@ -11,7 +11,7 @@ from harness import Server
 from raw_client import RawClient
 from waiting import wait_until, wait_until_refused
 
-# Each runs forever, or nearly so; the instruction hook alone would stop few of them.
+# Each runs forever, or for seconds; the instruction hook alone would stop few of them.
 ENDLESS = {
     "handler": "xpcall(function() while true do end end, function() while true do end end)",
     "handler_of_handler": "local function f() xpcall(f, f) while true do end end xpcall(f, f)",
@@ -24,6 +24,8 @@ ENDLESS = {
     "find": "local s = ('a'):rep(2000000) while true do s:find(s .. 'b', 1, true) end",
     "sort": "local t = {} for i = 1, 1000 do t[i] = i end "
             "while true do table.sort(t, function(a, b) return a > b end) end",
+    "sort_strings": "local t = {} for i = 1, 40 do t[i] = ('\\0'):rep(300000) .. i end table.sort(t)",
+    "struct": "local s = (' '):rep(8000000) for i = 1, 90 do struct.size(s) end",
     "insert": "local t = {} table.insert(t, -2^31, 1)",
     "concat": "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(1000) end while true do table.concat(t) end",
     "no_memory": "local t = {} while true do pcall(function() for i = 1, 1e9 do t[i] = {} end end) end",

@@ -47,5 +47,11 @@ TEST_F(ReloadTest, AStartAfterAnInterruptedOneKeepsTheKeysThatExist) {
   EXPECT_EQ(*store().ReadNote(kUnreadRow), "");
 }
 
+// The file of `dbfilename ""` or `.`, which Redis starts with too.
+TEST_F(ReloadTest, AFirstStartDoesNotLoadADirectory) {
+  const Status status = ReadFirstRdbFile(services_.DatasetOf(store()), dir() + "/", true);
+  EXPECT_TRUE(status.ok()) << status.text();
+}
+
 }  // namespace
 }  // namespace cairn

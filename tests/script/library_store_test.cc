@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The time that a library may take to load. A client's FUNCTION LOAD is limited (tests/integration/test_functions.py);
-// a replicated or saved library is not, because a replica that lacks it differs from its primary.
+// The time and the memory that a library may take to load. A client's FUNCTION LOAD is limited; a replicated or saved
+// library is not, because a replica that lacks it differs from its primary, which may have a larger memory budget.
 #include "script/library_store.h"
 
 #include <gtest/gtest.h>
@@ -33,8 +33,25 @@ class LibraryStoreTest : public DispatcherFixture {
   std::string SlowLibrary() {
     constexpr int64_t kTurns = 10'000'000;
     const int64_t began_us = MonotonicUs();
-    EXPECT_TRUE(CompileLibrary(scripting_, LibraryWithLoop(kTurns), 0).ok());
+    EXPECT_TRUE(CompileLibrary(scripting_, LibraryWithLoop(kTurns), false).ok());
     return LibraryWithLoop(kTurns * 700'000 / std::max<int64_t>(MonotonicUs() - began_us, 1000));
+  }
+  // A library that needs twice the memory of all Lua states, and 20 MB of descriptions.
+  static std::string LargeLibrary() {
+    return "#!lua name=large\nlocal t = {} for i = 1, 1200000 do t[i] = i end local d = ('x'):rep(1000000)\n"
+           "for i = 1, 20 do redis.register_function{function_name = 'large' .. i, description = d, "
+           "callback = function() return #t end} end";
+  }
+
+  Status FunctionLoad(std::string_view library) {
+    const std::string_view argv[] = {"FUNCTION", "LOAD", "REPLACE", library};
+    CommandWorker worker{txn(), random_, Lane::kSlow, positions_, stripes_};
+    std::vector<QueuedCommand> ran;
+    std::string out;
+    Reply reply(out, 2);
+    Status loaded = dispatcher_.Apply(worker, session_, table_.ResolveAny(argv), argv, reply, false, ran);
+    Commit();
+    return loaded;
   }
 
   const std::atomic<int64_t> busy_after_ms_{0};
@@ -44,27 +61,29 @@ class LibraryStoreTest : public DispatcherFixture {
 
 TEST_F(LibraryStoreTest, ALibraryOfThePrimarysStreamHasNoTimeLimit) {
   session_.is_primary = true;
-  const std::string library = SlowLibrary();
-  const std::string_view argv[] = {"FUNCTION", "LOAD", library};
-  CommandWorker worker{txn(), random_, Lane::kSlow, positions_, stripes_};
-  std::vector<QueuedCommand> ran;
-  std::string out;
-  Reply reply(out, 2);
-  const Status loaded = dispatcher_.Apply(worker, session_, table_.ResolveAny(argv), argv, reply, false, ran);
+  const Status loaded = FunctionLoad(SlowLibrary());
   EXPECT_TRUE(loaded.ok()) << loaded.text();
-  Commit();
   EXPECT_EQ(scripting_.libraries()->function_count(), 1u);
 }
 
-TEST_F(LibraryStoreTest, ASavedLibraryHasNoTimeLimit) {
-  const std::string library = SlowLibrary();
+TEST_F(LibraryStoreTest, OnlyALibraryOfThePrimarysStreamHasNoMemoryLimit) {
+  EXPECT_FALSE(FunctionLoad(LargeLibrary()).ok());
+  session_.is_primary = true;
+  const Status loaded = FunctionLoad(LargeLibrary());
+  EXPECT_TRUE(loaded.ok()) << loaded.text();
+  EXPECT_EQ(scripting_.libraries()->function_count(), 20u);
+  session_.is_primary = false;
+  EXPECT_FALSE(FunctionLoad(LargeLibrary()).ok());
+}
+
+TEST_F(LibraryStoreTest, ASavedLibraryHasNoLimits) {
   Begin();
   ASSERT_TRUE(LockLibraries(txn()).ok());
-  const Status restored = RestoreLibraries(scripting_, txn(), {library}, RestorePolicy::kFlush);
+  const Status restored = RestoreLibraries(scripting_, txn(), {SlowLibrary(), LargeLibrary()}, RestorePolicy::kFlush);
   EXPECT_TRUE(restored.ok()) << restored.text();
   Finish();
   Commit();
-  EXPECT_EQ(scripting_.libraries()->function_count(), 1u);
+  EXPECT_EQ(scripting_.libraries()->function_count(), 21u);
 }
 
 }  // namespace
