@@ -73,7 +73,8 @@ Status LoadFile(const std::string& path, Config& config, int depth) {
     text << std::cin.rdbuf();
     return LoadText(text.str(), "standard input", config, depth);
   }
-  errno = std::filesystem::is_directory(path) ? EISDIR : 0;
+  std::error_code error;  // the stream reports it
+  errno = std::filesystem::is_directory(path, error) ? EISDIR : 0;
   std::ifstream file(path);
   if (file && errno == 0) text << file.rdbuf();
   if (!file || errno != 0) {

@@ -37,18 +37,6 @@ Result<Words> ParseBind(WordSpan words, WordSpan) {
   return Words(words.begin(), words.end());
 }
 
-Result<Words> ParseListen(WordSpan words, WordSpan current) {
-  if (words.empty()) return Status::Reply("wrong number of arguments");
-  TRY(ParseListenSpec(words));
-  Words kept(current.begin(), current.end());
-  kept.push_back(Join(words, " "));
-  return kept;
-}
-
-Words WholeLines(WordSpan kept) { return Words(kept.begin(), kept.end()); }
-
-std::string ListenText(WordSpan kept) { return Join(kept, "\n"); }
-
 // Appends `words` as one line to the lines in `current`.
 Words WithLine(WordSpan current, WordSpan words) {
   std::string line;
@@ -59,6 +47,16 @@ Words WithLine(WordSpan current, WordSpan words) {
   kept.push_back(std::move(line));
   return kept;
 }
+
+Result<Words> ParseListen(WordSpan words, WordSpan current) {
+  if (words.empty()) return Status::Reply("wrong number of arguments");
+  TRY(ParseListenSpec(words));
+  return WithLine(current, words);
+}
+
+Words WholeLines(WordSpan kept) { return Words(kept.begin(), kept.end()); }
+
+std::string ListenText(WordSpan kept) { return Join(kept, "\n"); }
 
 Result<Words> ParseRename(WordSpan words, WordSpan current) {
   if (words.size() != 2 || words[0].empty()) return Status::Reply("wrong number of arguments");

@@ -26,10 +26,17 @@ bool IsOfStore(const Path& path, const Path& dir) {
   return resolved.parent_path() == dir && IsStoreFileName(resolved.filename().string());
 }
 
+Status CheckIsNoPath(std::string_view dbfilename) {
+  if (dbfilename.find('/') == dbfilename.npos) return Ok();
+  return Status::Reply("dbfilename can't be a path, just a filename");
+}
+
 }  // namespace
 
 Status CheckFileDirectives(const Config& config) {
   const Path given_dir = config.Text("dir");
+  if (given_dir.empty()) return Status::Io("dir is empty; it must name a directory");
+  TRY(CheckIsNoPath(config.Text("dbfilename")));
   const Path dir = Resolve(std::filesystem::absolute(given_dir));
   std::vector<std::pair<std::string, Path>> files;
   for (const char* const name : {"pidfile", "logfile", "unixsocket"}) files.emplace_back(name, config.Text(name));
@@ -44,7 +51,7 @@ Status CheckFileDirectives(const Config& config) {
 
 Status CheckDbFilename(const Config& config) {
   const std::string name = config.Text("dbfilename");
-  if (name.find('/') != name.npos) return Status::Reply("dbfilename can't be a path, just a filename");
+  TRY(CheckIsNoPath(name));
   if (IsStoreFileName(name)) return Status::Reply("dbfilename can't be a name that the database gives its own files");
   if (!CheckMayBeReplaced(config.Text("dir") + "/" + name).ok()) {
     return Status::Reply("dbfilename is the name of a file that is no RDB file");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Checks directives that name files which the server writes: none may be a file of RocksDB (storage/file_names.h).
+// `dbfilename` may not be a path, and `dir` must have a name.
 //
 // Thread: any.
 #pragma once

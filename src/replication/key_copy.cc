@@ -26,6 +26,11 @@ Status Unexpected(std::string_view command, const std::string& key) {
   return Status::Io(fmt::format("the reply to {} {} has another form than Redis's", command, key));
 }
 
+// Whether the error of a DUMP is one that every other key would get too.
+bool LacksDump(std::string_view error) {
+  return error.starts_with("ERR unknown command") || error.starts_with("NOPERM");
+}
+
 // The value behind a name in the flat array of an XINFO.
 const RemoteReply* FindField(const RemoteReply& reply, std::string_view name) {
   for (size_t i = 0; i + 1 < reply.items.size(); i += 2) {
@@ -73,8 +78,8 @@ Result<KeyCopy::Found> KeyCopy::ReceiveFound(const std::string& key, bool has_du
   if (!type.Is(Kind::kText) || !ttl.Is(Kind::kInteger)) return Unexpected("TYPE and PTTL", key);
   if (!has_dump) return found;
   RemoteReply dump = TRY(from_.Receive());
-  if (dump.Is(Kind::kError)) options_.uses_dump = false;  // from the next page on
-  if (dump.Is(Kind::kNil)) found.type = "none";           // expired or deleted meanwhile
+  if (dump.Is(Kind::kError) && LacksDump(dump.text)) options_.uses_dump = false;  // from the next page on
+  if (dump.Is(Kind::kNil)) found.type = "none";                                   // expired or deleted meanwhile
   found.has_payload = dump.Is(Kind::kText) && found.ttl_ms != 0;
   found.payload = std::move(dump.text);
   return found;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // KeyCopy: copies the keys of one database of any server that speaks Redis's protocol to another server, over the wire:
-// SCAN finds the keys, DUMP and RESTORE move them. Where the source has no DUMP, or the target refuses its payload, the
-// value is read and written by the commands of its type, a thousand elements at a time.
+// SCAN finds the keys, DUMP and RESTORE move them. Where the source has no DUMP or refuses it for a key, or the target
+// refuses its payload, the value is read and written by the commands of its type, a thousand elements at a time.
 //
 // It is not a snapshot: a key that changes meanwhile is copied as some of its states, and a key that is created
 // meanwhile may be missed. By commands a stream keeps its entries, its last id and its groups, not their pending

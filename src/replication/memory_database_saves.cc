@@ -19,6 +19,11 @@ MemoryDatabaseSaves::Version MemoryDatabaseSaves::Present() const {
   return {store_.engines().MemorySequence(), store_.databases().epoch()};
 }
 
+void MemoryDatabaseSaves::NoteSaved(const Version& version) {
+  const MutexLock lock(mutex_);
+  saved_ = version;
+}
+
 int64_t MemoryDatabaseSaves::IntervalMs() const { return config_.settings().memory_databases_save_s * 1000; }
 
 Status MemoryDatabaseSaves::Load() {
@@ -53,25 +58,33 @@ Status MemoryDatabaseSaves::LoadFile() {
   for (const std::string& warning : reader.warnings()) Log(LogSeverity::kWarning, "{}: {}", path, warning);
   Log(LogSeverity::kNotice, "Databases in memory loaded from {}: {} keys, {} expired keys skipped", path, reader.keys(),
       reader.expired());
-  saved_ = Present();
+  NoteSaved(Present());
   return Ok();
 }
 
 void MemoryDatabaseSaves::Watch() {
   if (!is_loaded_) return;
-  const int64_t interval_ms = IntervalMs();
   const int64_t now_ms = MonotonicMs();
-  if (interval_ms == 0 || store_.engines().memory() == nullptr || now_ms - looked_ms_ < interval_ms) return;
+  if (now_ms - looked_ms_ < IntervalMs()) return;
   looked_ms_ = now_ms;
+  if (!HasUnsaved()) return;
   const Version present = Present();
-  if (present == saved_ && saves_.state().last_ok) return;
-  if (saves_.StartInBackground().ok()) saved_ = present;
+  if (saves_.StartInBackground().ok()) NoteSaved(present);
 }
 
-void MemoryDatabaseSaves::SaveAtEnd() {
-  if (!is_loaded_ || IntervalMs() == 0 || store_.engines().memory() == nullptr) return;
-  if (Present() == saved_ && saves_.state().last_ok && !saves_.in_background()) return;
-  static_cast<void>(saves_.SaveAtEnd().ok());  // the log has the outcome
+bool MemoryDatabaseSaves::HasUnsaved() const {
+  if (!is_loaded_ || IntervalMs() == 0 || store_.engines().memory() == nullptr) return false;
+  if (!state().last_ok || saves_.in_background()) return true;
+  const MutexLock lock(mutex_);
+  return Present() != saved_;
+}
+
+Status MemoryDatabaseSaves::SaveAtEnd() {
+  if (!HasUnsaved()) return Ok();
+  const Version present = Present();
+  TRY(saves_.SaveAtEnd());
+  NoteSaved(present);  // only now: another SHUTDOWN must not end the server before
+  return Ok();
 }
 
 }  // namespace cairn

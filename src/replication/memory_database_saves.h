@@ -8,12 +8,13 @@
 // database that is no longer in memory are skipped at the start, with a warning: its data is on the disk. If the load
 // fails, the file is never written: it has keys that this server lacks.
 //
-// Thread: Load, SaveAtEnd and Stop belong to the start and the end of the server, Watch to "cron". The file is written
-// by a thread of its own (replication/rdb_saves.h).
+// Thread: Load and Stop belong to the start and the end of the server, Watch to "cron"; any may call the others. The
+// file is written by a thread of its own (replication/rdb_saves.h), or by the caller of SaveAtEnd.
 #pragma once
 
 #include <cstdint>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "replication/rdb_saves.h"
 
@@ -28,13 +29,16 @@ class MemoryDatabaseSaves {
   Status Load();
   // Called periodically; cheap. Starts a save if the interval has passed and something has changed.
   void Watch();
-  // Saves now, and waits for it. A failure is logged.
-  void SaveAtEnd();
+  // Whether SaveAtEnd would write the file: something has changed since the last save, or that save has failed or is
+  // still running.
+  bool HasUnsaved() const;
+  // Saves now if something is unsaved, and waits for it. An error is the reply; the log has the reason.
+  Status SaveAtEnd();
   // Aborts a running save; no save starts afterwards.
   void Stop() { saves_.Stop(); }
 
   // The outcome of the last save.
-  const SaveState& state() { return saves_.state(); }
+  const SaveState& state() const { return saves_.state(); }
 
  private:
   // Differs after any change to the databases in memory.
@@ -46,6 +50,7 @@ class MemoryDatabaseSaves {
 
   Status LoadFile();
   Version Present() const;
+  void NoteSaved(const Version& version);
   int64_t IntervalMs() const;
 
   Store& store_;
@@ -53,7 +58,8 @@ class MemoryDatabaseSaves {
   RdbSaves saves_;
   bool is_loaded_ = false;  // Load has succeeded
   int64_t looked_ms_ = 0;   // when Watch last looked for changes, or the load ended
-  Version saved_;           // at the start of the last save
+  mutable Mutex mutex_;
+  Version saved_ ABSL_GUARDED_BY(mutex_);  // at the start of the last save
 };
 
 }  // namespace cairn

@@ -68,10 +68,12 @@ Status RdbSaves::WriteFile(Transaction& txn, const StoreSnapshot& snapshot) {
   } else {
     options.includes = [&](int db) { return ModeOfKeyspace(snapshot.keyspace(db)) == StorageMode::kMemory; };
   }
+  // The save at the end of the server. No other copy of these databases remains, so it may use the reserve of the disk.
+  const bool is_only_copy = content_ == RdbSaveContent::kMemoryDatabases && !in_background_;
   RdbOutputFile file(Path());
   TRY(file.Open());
   RdbFileWriter writer(txn, snapshot, config_.limits(), options, [&](std::string_view bytes) {
-    TRY(store_.engine().disk_reserve().CheckGrowth());
+    if (!is_only_copy) TRY(store_.engine().disk_reserve().CheckGrowth());
     return in_background_ && gives_background_up_ ? Status::Io("the server is ending") : file.Write(bytes);
   });
   TRY(writer.Write());

@@ -56,6 +56,7 @@ class RdbSaves {
 
   // The times of saves, including those of other commands (replication/saving.h).
   SaveState& state() { return state_; }
+  const SaveState& state() const { return state_; }
 
   bool in_background() const { return in_background_; }
   int64_t started_ms() const { return started_ms_; }            // of the running background save, by MonotonicMs()

@@ -45,12 +45,11 @@ struct Arguments {
 bool IsSwitch(const std::string& argument) { return argument == "--list-directives" || argument == "--check-config"; }
 
 // Parses like redis-server: the words after a directive's name are its value, whatever they look like, except that
-// `--save` may stand alone; name and value may be one argument; the first directive may lack its dashes.
+// `--save` may stand alone; name and value may be one argument; the first directive after the file may lack its dashes.
 Result<Arguments> Sort(const std::vector<std::string>& arguments) {
   Arguments sorted;
   bool wants_value = false;  // the last directive has no value yet
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& argument = arguments[i];
+  for (const std::string& argument : arguments) {
     const bool has_dashes = argument.starts_with("--") && argument.size() > 2;
     const bool is_alone = wants_value && has_dashes && sorted.directives.back()[0] == "save";
     if (wants_value && !is_alone) {
@@ -62,12 +61,12 @@ Result<Arguments> Sort(const std::vector<std::string>& arguments) {
       sorted.version = true;
     } else if (IsSwitch(argument)) {
       sorted.switches.push_back(argument);
-    } else if (has_dashes || (i > 0 && sorted.directives.empty())) {
+    } else if (has_dashes || (sorted.file && sorted.directives.empty())) {
       const auto words = SplitWords(has_dashes ? std::string_view(argument).substr(2) : argument);
       if (!words || words->empty()) return Status::Io("command line: unbalanced quotes in '" + argument + "'");
       sorted.directives.push_back(*words);
       wants_value = words->size() == 1;
-    } else if (i == 0) {
+    } else if (sorted.directives.empty()) {
       sorted.file = argument;
     } else {
       sorted.directives.back().push_back(argument);

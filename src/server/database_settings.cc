@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <map>
 #include <memory>
-#include <thread>
+#include <utility>
 
-#include "base/clock.h"
 #include "config/database_options.h"
 #include "storage/transaction.h"
 
@@ -17,18 +15,10 @@ namespace {
 
 // CONFIG SET inside a MULTI holds stripes itself, so it does not wait for them for ever.
 constexpr int64_t kMostWaitMs = 1000;
-constexpr auto kPause = std::chrono::milliseconds(1);
 
 Status LockAll(Transaction& txn) {
-  const int64_t until_ms = MonotonicMs() + kMostWaitMs;
-  for (;;) {
-    txn.BeginCommand(Lane::kFast, WallMs(), false);
-    Status locked = txn.LockAll();
-    if (!locked.Is(Code::kWouldWait)) return locked;
-    txn.AbandonCommand();
-    if (MonotonicMs() >= until_ms) return Status::Reply("the databases are in use, try again");
-    std::this_thread::sleep_for(kPause);
-  }
+  Status locked = BeginAloneWithin(txn, kMostWaitMs);
+  return locked.Is(Code::kWouldWait) ? Status::Reply("the databases are in use, try again") : std::move(locked);
 }
 
 Result<std::vector<DatabaseOptions>> OptionsIn(const Config& config) {

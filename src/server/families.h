@@ -16,6 +16,7 @@ class BusyScripts;
 class ClientPause;
 class Cluster;
 class Config;
+class MemoryDatabaseSaves;
 class RdbSaves;
 class Replication;
 class Scripting;
@@ -30,6 +31,7 @@ struct ServerParts {
   ClientPause& pause;
   SaveState& saves;
   RdbSaves& rdb_saves;
+  MemoryDatabaseSaves& memory_databases;
   ShutdownRequest& shutdown;
 };
 

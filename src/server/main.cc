@@ -43,16 +43,20 @@ Status Start(Server& server, int signals) {
   return server.Start();
 }
 
+// A signal asks for the end. Like SHUTDOWN, it is refused if a save fails.
+void EndBySignal(Server& server, int signals) {
+  ReadSignal(signals);
+  Log(LogSeverity::kNotice, "Received a signal, shutting down.");
+  const EndOnSignal end(signals, EndOnSignal::Phase::kEnd);
+  if (server.SaveBeforeEnd().ok()) server.shutdown().Ask({});
+}
+
 // Waits for SHUTDOWN or a signal.
 ShutdownOptions WaitForEnd(Server& server, int signals, int wish) {
   pollfd fds[] = {{signals, POLLIN, 0}, {wish, POLLIN, 0}};
   while (!server.shutdown().asked()) {
     if (poll(fds, 2, -1) <= 0) continue;
-    if (fds[0].revents & POLLIN) {
-      ReadSignal(signals);
-      Log(LogSeverity::kNotice, "Received a signal, shutting down.");
-      server.shutdown().Ask({});
-    }
+    if (fds[0].revents & POLLIN) EndBySignal(server, signals);
   }
   return server.shutdown().options();
 }

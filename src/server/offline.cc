@@ -44,8 +44,9 @@ Result<std::unique_ptr<Store>> OpenOffline(const OfflineOptions& options, Offlin
   if (creates && mkdir(options.dir.c_str(), 0750) != 0 && errno != EEXIST) {
     return Status::Io("cannot create the directory " + options.dir + ": " + std::strerror(errno));
   }
-  if (!creates && !std::filesystem::exists(options.dir + "/CURRENT")) {
-    return Status::Io(options.dir + " is not a data directory");
+  std::error_code error;
+  if (!creates && !std::filesystem::exists(options.dir + "/CURRENT", error)) {
+    return Status::Io(options.dir + (error ? ": " + error.message() : " is not a data directory"));
   }
   StoreOptions store;
   store.dir = options.dir;

@@ -42,7 +42,10 @@ Result<uint32_t> ChooseBackup() {
 }
 
 Status List() {
-  if (!std::filesystem::is_directory(FLAGS_backup_dir)) return Status::Io(FLAGS_backup_dir + " is not a directory");
+  std::error_code error;
+  if (!std::filesystem::is_directory(FLAGS_backup_dir, error)) {
+    return Status::Io(FLAGS_backup_dir + (error ? ": " + error.message() : " is not a directory"));
+  }
   const BackupList backups = TRY(ListBackups(FLAGS_backup_dir));
   for (const BackupEntry& backup : backups.complete) {
     fmt::print("{}  {:%Y-%m-%d %H:%M:%S} UTC  {} bytes in {} files\n", backup.id, fmt::gmtime(backup.unix_s),

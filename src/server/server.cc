@@ -147,7 +147,8 @@ Server::CommandParts::CommandParts(Server& s)
                  s.clients_.access_log, s.clients_.monitors, s.clients_.tracking},
       client(s.settings(), s.clients_.registry, s.clients_.memory, s.pause_, s.clients_.users, s.clients_.tracking,
              [&replication = *s.replication_](std::string_view address) { return replication.BreakLink(address); }),
-      server{s.dispatcher_.busy_scripts(), s.pause_, s.rdb_files_->saves.state(), s.rdb_files_->saves, s.shutdown_},
+      server{s.dispatcher_.busy_scripts(),   s.pause_,   s.rdb_files_->saves.state(), s.rdb_files_->saves,
+             s.rdb_files_->memory_databases, s.shutdown_},
       backup{*backups, *s.config_}, config{*s.config_, s.clients_.users, s.identity_.config_file,
                                            [&s] {
                                              s.stats_.counters.Reset();
@@ -327,6 +328,7 @@ void Server::WatchSettings() {
   config_->Watch("key-cache-warmup", warm_up);
   config_->Watch("maxclients", [this] { return descriptors_.Apply(*store_); });
   config_->Watch("memory-budget", [this] {
+    if (MemoryBudget(settings()) > MachineMemory()) return Status::Reply("it is more than the memory of the machine");
     store_->memory().Set(Budget::Of(MemoryBudget(settings())));
     clients_.memory.FollowSettings();
     scripting_->SetMostBytes(ScriptMemory::ShareOf(MemoryBudget(settings())));
@@ -453,7 +455,8 @@ Status Server::Start() {
   Log(LogSeverity::kNotice, "Cairn {} is starting, PID: {}, data directory: {}", kCairnVersion, getpid(),
       config_->Text("dir"));
   TRY(CheckConfig());
-  const bool is_new = !std::filesystem::exists(config_->Text("dir") + "/CURRENT");
+  std::error_code error;  // OpenStore reports it
+  const bool is_new = !std::filesystem::exists(config_->Text("dir") + "/CURRENT", error);
   TRY(OpenStore());
   MakeParts();
   BindCommands();
@@ -484,9 +487,14 @@ Status Server::Start() {
   return Ok();
 }
 
+Status Server::SaveBeforeEnd() {
+  ShutdownOptions options;
+  return SaveBeforeShutdown({*store_, pause_, rdb_files_->saves, rdb_files_->memory_databases}, options);
+}
+
 void Server::StopSaves(const ShutdownOptions& options) {
   rdb_files_->saves.Stop();
-  if (!options.no_save) rdb_files_->memory_databases.SaveAtEnd();
+  if (!options.no_save) static_cast<void>(rdb_files_->memory_databases.SaveAtEnd().ok());  // the log has the outcome
   rdb_files_->memory_databases.Stop();
 }
 

@@ -53,6 +53,9 @@ class Server : public Service {
   Status CheckConfig();
   // Opens the store and then the listeners, and serves clients from then on. The error is for the operator.
   Status Start();
+  // Makes the save without which a signal must not end the server. Clients are served meanwhile, and after an error.
+  // REQUIRES: Start has succeeded.
+  Status SaveBeforeEnd();
   // Undoes Start, in an order that lets every acknowledged write reach the log. Called once, by main.
   void Stop(const ShutdownOptions& options);
 

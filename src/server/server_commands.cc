@@ -54,8 +54,9 @@ Status Shutdown(const ServerParts& parts, CommandContext& ctx, Args& args, Reply
   if (abort) return Status::Reply("ERR No shutdown in progress.");
   const BusyScripts& busy = parts.busy_scripts;
   if (!options.no_save && busy.any()) return Status::Reply(busy.refusal());
-  if (options.save && ctx.txn().command().lane() == Lane::kFast) return Status::WouldWait();
-  if (options.save) TRY(SaveBeforeShutdown(ctx.txn().store(), parts.pause, parts.rdb_saves, options));
+  const ShutdownSaves saves{ctx.txn().store(), parts.pause, parts.rdb_saves, parts.memory_databases};
+  if (ctx.txn().command().lane() == Lane::kFast && SavesBeforeShutdown(saves, options)) return Status::WouldWait();
+  TRY(SaveBeforeShutdown(saves, options));
   parts.shutdown.Ask(options);
   return Ok();
 }

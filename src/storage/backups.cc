@@ -38,11 +38,12 @@ constexpr std::string_view kAborted = "ERR The backup was aborted";
 constexpr std::string_view kNoSuchBackup = "ERR No such backup";
 constexpr std::string_view kFilesDeleted =
     "RocksDB recovered from an I/O error and may have deleted files that the backup copied; start it again";
-constexpr int64_t kStepBytes = 1 << 20;    // copied at once, and between two looks at the disk and at BACKUP ABORT
+constexpr int64_t kStepBytes = 1 << 20;    // copied at once, and between two looks at the disk
 constexpr int64_t kUnlimited = 4ll << 30;  // bytes per second
 constexpr int64_t kLongestStepUs = 100'000;
 
-// RocksDB copies as many bytes at once as the limiter admits in one period.
+// RocksDB copies as many bytes at once as the limiter admits in one period. So BackupEngine::StopBackup, which RocksDB
+// looks at before each step, has its effect within two periods at any rate.
 std::shared_ptr<rocksdb::RateLimiter> MakeLimiter(uint64_t bytes_per_second) {
   constexpr int64_t kSecondUs = 1'000'000;
   const int64_t rate =
@@ -240,11 +241,12 @@ Result<uint32_t> Backups::Create(const std::string& dir, uint64_t bytes_per_seco
   options.progress_callback = [&] {
     copied_bytes_ = static_cast<uint64_t>(limiter->GetTotalBytesThrough());
     if (room.ok()) room = engine_.disk_reserve().CheckGrowth();
-    if (aborted_ || !room.ok() || kept.MayBeDeleted()) engine.StopBackup();
+    if (!room.ok() || kept.MayBeDeleted()) engine.StopBackup();
   };
   rocksdb::BackupID id = 0;
-  if (aborted_) return Status::Reply(kAborted);
+  TRY(BeginCopy(engine));
   Status created = FromBackup(engine.CreateNewBackup(options, &engine_.db(), &id));
+  EndCopy();
   copied_bytes_ = static_cast<uint64_t>(limiter->GetTotalBytesThrough());
   if (kept.MayBeDeleted()) {
     if (created.ok()) static_cast<void>(engine.DeleteBackup(id).ok());
@@ -256,6 +258,23 @@ Result<uint32_t> Backups::Create(const std::string& dir, uint64_t bytes_per_seco
     return created;
   }
   return id;
+}
+
+Status Backups::BeginCopy(rocksdb::BackupEngine& engine) {
+  const MutexLock lock(mutex_);
+  if (aborted_) return Status::Reply(kAborted);
+  copying_ = &engine;
+  return Ok();
+}
+
+void Backups::EndCopy() {
+  const MutexLock lock(mutex_);
+  copying_ = nullptr;
+}
+
+void Backups::RequestAbort() {
+  aborted_ = true;
+  if (copying_ != nullptr) copying_->StopBackup();
 }
 
 void Backups::End(const Result<uint32_t>& id) {
@@ -282,7 +301,7 @@ void Backups::End(const Result<uint32_t>& id) {
 
 bool Backups::Abort() {
   const MutexLock lock(mutex_);
-  if (progress_.is_running) aborted_ = true;
+  if (progress_.is_running) RequestAbort();
   return progress_.is_running;
 }
 
@@ -309,7 +328,7 @@ Status Backups::Delete(const std::string& dir, uint32_t id) {
 void Backups::Stop() {
   const MutexLock lock(mutex_);
   stopping_ = true;
-  aborted_ = true;
+  RequestAbort();
   while (claimed_) released_.Wait(mutex_);
   if (thread_.joinable()) thread_.join();
 }

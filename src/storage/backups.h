@@ -22,6 +22,10 @@
 #include "base/mutex.h"
 #include "base/result.h"
 
+namespace rocksdb {
+class BackupEngine;
+}
+
 namespace cairn {
 
 class Engine;
@@ -91,13 +95,18 @@ class Backups {
   Status Claim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run(const std::string& dir, uint64_t bytes_per_second);
   Result<uint32_t> Create(const std::string& dir, uint64_t bytes_per_second);
+  // From now on a request to abort stops `engine`, which is about to copy. An error if there was one before.
+  Status BeginCopy(rocksdb::BackupEngine& engine);
+  void EndCopy();
+  void RequestAbort() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(const Result<uint32_t>& id);
 
   Engine& engine_;
-  std::atomic<bool> aborted_{false};
   std::atomic<uint64_t> copied_bytes_{0};
   mutable Mutex mutex_;
   CondVar released_;
+  rocksdb::BackupEngine* copying_ ABSL_GUARDED_BY(mutex_) = nullptr;  // null: no backup copies files
+  bool aborted_ ABSL_GUARDED_BY(mutex_) = false;
   BackupProgress progress_ ABSL_GUARDED_BY(mutex_);
   Totals totals_ ABSL_GUARDED_BY(mutex_);
   bool claimed_ ABSL_GUARDED_BY(mutex_) = false;

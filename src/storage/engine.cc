@@ -18,6 +18,7 @@
 #include "storage/disk_room.h"
 #include "storage/file_names.h"
 #include "storage/flush_nudge.h"
+#include "storage/format.h"
 #include "storage/log_files.h"
 #include "storage/manifest_failure.h"
 #include "storage/open_tables.h"
@@ -33,6 +34,7 @@ namespace {
 
 // The path in an environment of its own (rocksdb::NewMemEnv).
 constexpr char kDirInMemory[] = "/cairn-memory";
+constexpr int kTablesOfCheck = 64;  // open at once while a database that may be another program's is looked at
 
 // The options of the engine in memory. What bounds files or the disk does not apply.
 StoreOptions InMemory(StoreOptions options) {
@@ -46,10 +48,22 @@ StoreOptions InMemory(StoreOptions options) {
   return options;
 }
 
-bool HasHddFamilies(const rocksdb::DBOptions& options, const std::string& dir) {
+// None in a new directory.
+std::vector<std::string> ListFamilies(const rocksdb::DBOptions& options, const std::string& dir) {
   std::vector<std::string> names;
-  if (!rocksdb::DB::ListColumnFamilies(options, dir, &names).ok()) return false;  // a new directory
-  return std::find(names.begin(), names.end(), FamilyName(kHddSpaces[0], StorageMode::kHdd)) != names.end();
+  return rocksdb::DB::ListColumnFamilies(options, dir, &names).ok() ? names : std::vector<std::string>();
+}
+
+bool Contains(const std::vector<std::string>& families, Space space, StorageMode mode) {
+  return std::find(families.begin(), families.end(), FamilyName(space, mode)) != families.end();
+}
+
+// Whether a family is missing that every database of Cairn has.
+bool LacksFamilies(const std::vector<std::string>& families) {
+  for (int i = 0; i < kSpaceCount; ++i) {
+    if (!Contains(families, static_cast<Space>(i), StorageMode::kSsd)) return true;
+  }
+  return false;
 }
 
 Status CannotOpen(const std::string& dir, std::string_view why) {
@@ -60,6 +74,27 @@ Status CannotOpen(const std::string& dir, std::string_view why) {
   }
   return Status::Io("cannot open the data in " + dir + ": " + std::string(why) +
                     "; cairn-check tells what is damaged and salvages the rest");
+}
+
+// Refuses the database of another program: it has rows, but not Cairn's row of the format. That program could not open
+// it any more with Cairn's families. Ok if it cannot be opened, which the opening for writes reports.
+Status CheckIsOurs(const rocksdb::DBOptions& options, const std::string& dir) {
+  rocksdb::DBOptions reads;
+  reads.env = options.env;
+  reads.max_open_files = kTablesOfCheck;
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::ColumnFamilyDescriptor meta(FamilyName(Space::kMeta), rocksdb::ColumnFamilyOptions());
+  if (!rocksdb::DB::OpenForReadOnly(reads, dir, {meta}, &families, &opened).ok()) return Ok();
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  const std::unique_ptr<rocksdb::ColumnFamilyHandle> family(families[0]);
+  const std::unique_ptr<rocksdb::Iterator> rows(db->NewIterator(rocksdb::ReadOptions(), family.get()));
+  rows->SeekToFirst();
+  if (!rows->Valid() && rows->status().ok()) return Ok();  // an interrupted first start
+  std::string format;
+  const RowKey row = MakeMetaRow(kFormatRow);
+  const rocksdb::Status found = db->Get(rocksdb::ReadOptions(), family.get(), ToSlice(row.row()), &format);
+  return found.ok() || found.IsNotFound() ? CheckFormat(format) : Ok();
 }
 
 // Without CURRENT, RocksDB makes a new database and deletes the files of the old one.
@@ -131,7 +166,8 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
     const auto space = static_cast<Space>(i);
     descriptors.emplace_back(FamilyName(space), FamilyOptions(space, StorageMode::kSsd));
   }
-  if (HasHddFamilies(db_options, options_.dir)) {
+  const std::vector<std::string> families = ListFamilies(db_options, options_.dir);
+  if (Contains(families, kHddSpaces[0], StorageMode::kHdd)) {
     for (const Space space : kHddSpaces) {
       descriptors.emplace_back(FamilyName(space, StorageMode::kHdd), FamilyOptions(space, StorageMode::kHdd));
     }
@@ -140,6 +176,7 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
     TRY(FromRocksDb(env_->CreateDirIfMissing(options_.dir)));
   } else {
     TRY(CheckCurrent(options_.dir));
+    if (!families.empty() && LacksFamilies(families)) TRY(CheckIsOurs(db_options, options_.dir));
     if (const Status whole = CheckSyncedFiles(options_.dir); !whole.ok()) return CannotOpen(options_.dir, whole.text());
   }
   std::vector<rocksdb::ColumnFamilyHandle*> opened_families;

@@ -178,7 +178,10 @@ Status RepairManifest(const std::string& copy) {
 }  // namespace
 
 Result<DirectoryLock> DirectoryLock::Take(const std::string& dir) {
-  if (!fs::is_directory(dir)) return Status::Io(dir + " is not a directory");
+  std::error_code error;
+  if (!fs::is_directory(dir, error)) {
+    return Status::Io(dir + (error ? ": " + error.message() : " is not a directory"));
+  }
   const int fd = open((dir + "/LOCK").c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     if (errno == ENOENT) return DirectoryLock(-1);  // no server has ever opened this copy

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -192,14 +193,24 @@ IOStatus SyncedFiles::Write(bool is_synced) {
   return status;
 }
 
-std::string ReadWhole(const std::string& path) {
+// The bytes of a file; empty if it cannot be opened.
+Result<std::string> ReadWhole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) return std::string();
+  std::ostringstream text;
+  errno = 0;
+  file >> text.rdbuf();
+  if (!file.eof()) return Status::Io(path + ": " + std::strerror(errno));
+  return text.str();
+}
+
+Result<bool> IsCurrent(const std::string& dir, const std::string& manifest) {
+  return TRY(ReadWhole(dir + "/CURRENT")) == manifest + "\n";
 }
 
 // The list without its last line, the hash; empty if it is damaged.
-std::string ReadList(const std::string& dir) {
-  const std::string text = ReadWhole(dir + "/" + std::string(kSyncedFilesName));
+Result<std::string> ReadList(const std::string& dir) {
+  const std::string text = TRY(ReadWhole(dir + "/" + std::string(kSyncedFilesName)));
   const size_t end = text.size() < 2 ? 0 : text.rfind('\n', text.size() - 2) + 1;
   std::string list = text.substr(0, end);
   return text.substr(end) == HashLine(list) ? list : "";
@@ -221,19 +232,19 @@ std::shared_ptr<rocksdb::FileSystem> MakeSyncedFiles(std::shared_ptr<rocksdb::Fi
 }
 
 Status CheckSyncedManifest(const std::string& dir) {
-  std::istringstream list(ReadList(dir));
+  std::istringstream list(TRY(ReadList(dir)));
   std::string manifest;
   uint64_t least = 0;
   list >> manifest >> least;
-  return ReadWhole(dir + "/CURRENT") == manifest + "\n" ? CheckFile(dir, manifest, least) : Ok();
+  return TRY(IsCurrent(dir, manifest)) ? CheckFile(dir, manifest, least) : Ok();
 }
 
 Status CheckSyncedFiles(const std::string& dir) {
-  std::istringstream list(ReadList(dir));
+  std::istringstream list(TRY(ReadList(dir)));
   std::string name;
   uint64_t least = 0;
   for (bool is_first = true; list >> name >> least; is_first = false) {
-    if (is_first && ReadWhole(dir + "/CURRENT") != name + "\n") return Ok();
+    if (is_first && !TRY(IsCurrent(dir, name))) return Ok();
     TRY(CheckFile(dir, name, least));
   }
   return Ok();

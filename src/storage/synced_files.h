@@ -38,8 +38,8 @@ inline constexpr std::string_view kSyncedFilesName = "synced-files";
 // Files that write the list of the directory `dir`. An error of the list alone refuses only the removal of a log.
 std::shared_ptr<rocksdb::FileSystem> MakeSyncedFiles(std::shared_ptr<rocksdb::FileSystem> files, std::string dir);
 
-// kCorruption that names a listed file which is missing or too short. Ok without a valid list. REQUIRES: no engine has
-// the directory open.
+// kCorruption that names a listed file which is missing or too short. Ok without a valid list. kIo if the list or
+// CURRENT cannot be read, for example because it is a directory. REQUIRES: no engine has the directory open.
 Status CheckSyncedFiles(const std::string& dir);
 // The same for the manifest alone.
 Status CheckSyncedManifest(const std::string& dir);

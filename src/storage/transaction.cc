@@ -8,6 +8,7 @@
 #include <new>
 #include <thread>
 
+#include "base/clock.h"
 #include "storage/batch.h"
 #include "storage/read_row.h"
 #include "storage/ready_reads.h"
@@ -20,6 +21,7 @@ namespace {
 
 // Pause between two checks of a stripe that is being committed. The commit may wait for an fsync.
 constexpr auto kCommitPause = std::chrono::microseconds(20);
+constexpr auto kLockPause = std::chrono::milliseconds(1);  // between two tries to lock all stripes
 
 // Moving a row to another rank takes two changes, a removal and an addition.
 static_assert(RankChanges::kMostChanges >= 2 * CommandState::kFastLaneSteps);
@@ -83,6 +85,18 @@ Status Transaction::LockAll() {
 Status BeginAlone(Transaction& txn, int64_t now_ms) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
   return txn.LockAll();
+}
+
+Status BeginAloneWithin(Transaction& txn, int64_t most_wait_ms) {
+  const int64_t until_ms = MonotonicMs() + most_wait_ms;
+  for (;;) {
+    txn.BeginCommand(Lane::kFast, WallMs(), false);
+    Status locked = txn.LockAll();
+    if (!locked.Is(Code::kWouldWait)) return locked;
+    txn.AbandonCommand();
+    if (MonotonicMs() >= until_ms) return locked;
+    std::this_thread::sleep_for(kLockPause);
+  }
 }
 
 bool Transaction::HasChanged(std::span<const uint32_t> stripes) const {

@@ -164,5 +164,8 @@ class Transaction {
 // Begins a slow lane command that holds all stripes. Changes of the databases that were made while it waited for the
 // stripes are no reason for FinishCommand to refuse it.
 Status BeginAlone(Transaction& txn, int64_t now_ms);
+// Begins a command that holds all stripes. Returns WouldWait, and has begun none, if they are not free within
+// `most_wait_ms`: a script may hold some for ever.
+Status BeginAloneWithin(Transaction& txn, int64_t most_wait_ms);
 
 }  // namespace cairn

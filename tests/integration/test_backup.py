@@ -272,4 +272,4 @@ def test_a_slash_at_the_end_of_the_target_and_the_owner_of_an_empty_one(tmp_path
 
 def test_a_directory_that_is_missing_is_no_list(tmp_path):
     done = restore(tmp_path / "nowhere", "--list")
-    assert done.returncode == 1 and "nowhere is not a directory" in done.stderr
+    assert done.returncode == 1 and "nowhere: No such file or directory" in done.stderr

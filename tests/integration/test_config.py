@@ -171,6 +171,7 @@ def test_programs_that_do_not_serve_print_and_exit(conf):
     assert run(conf("port 1\n"), "--check-config").stdout == "The configuration is valid.\n"
     assert run(REPOSITORY / "conf" / "cairn.conf", "--check-config").returncode == 0
     assert run("-", "--check-config", stdin="hz 10\n").returncode == 0
+    assert run("--check-config", conf("port 1\n"), "hz", "20").stdout == "The configuration is valid.\n"
     assert "standard input, line 2" in run("-", "--check-config", stdin="hz 10\nhz x\n").stderr
 
 
@@ -181,10 +182,16 @@ def test_programs_that_do_not_serve_print_and_exit(conf):
     ("rename-command NOSUCH other\n", "rename-command 'NOSUCH'"),
     ("databases 2\ndatabase 5 storage-mode memory\n", "database"),
     ("tls-port 7000\n", "tls-cert-file"),
+    ('dir ""\n', "dir is empty"),
+    ("dbfilename ../dump.rdb\n", "dbfilename can't be a path, just a filename"),
 ])
 def test_check_config_finds_what_a_start_would(conf, text, says):
     checked = run(conf(text), "--check-config")
     assert checked.returncode == 1 and says in checked.stderr and not checked.stdout
+
+
+def test_a_socket_may_have_a_blank_in_its_name(conf):
+    assert run(conf('listen "unix:/tmp/a b" readonly\n'), "--check-config").returncode == 0
 
 
 # The uncommented directives of Redis 7.0's redis.conf, with replication and files.

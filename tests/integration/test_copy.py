@@ -8,6 +8,7 @@ import subprocess
 import threading
 
 import pytest
+import redis
 from harness import Server, start_redis, start_valkey, tool_path
 from load import describe, fill
 from pairs import wait_for_link
@@ -181,6 +182,32 @@ def test_ardb_is_read_with_its_times_to_live():
         assert client.zrange("zset", 0, -1, withscores=True) == [(b"a", 1.5), (b"b", 2.0)]
         assert client.smembers("set") == {b"x", b"y"} and 90000 < client.pttl("set") <= 100000
         assert client.pttl("zset") == -1 and client.dbsize() == 2
+
+
+def test_an_error_of_one_dump_does_not_change_other_keys():
+    """Streams lost their pending entries, and fields their times to live, after one large key."""
+    with Server(memory_budget="64mb") as source, Server() as target:
+        client = source.client()
+        pipe = client.pipeline(transaction=False)
+        for i in range(150):
+            pipe.xadd(f"stream:{i}", {"f": "v"}, id="1-1")
+            pipe.xgroup_create(f"stream:{i}", "group", 0)
+            pipe.xreadgroup("group", "consumer", {f"stream:{i}": ">"})
+            pipe.hset(f"hash:{i}", "f", "v")
+            pipe.execute_command("HEXPIRE", f"hash:{i}", 1000, "FIELDS", 1, "f")
+        pipe.execute()
+        first = next(client.scan_iter()).decode()
+        large = f"{{{first}}}"  # in the slot of the first key, so in the first page
+        for start in range(0, 150000, 10000):
+            client.hset(large, mapping={f"field:{start + i}": "v" * 100 for i in range(10000)})
+        with pytest.raises(redis.ResponseError, match="more memory than its part"):
+            client.dump(large)
+        assert "301 keys copied, 1 of them" in copy(source.port, target)
+        copied = target.client()
+        assert copied.hlen(large) == 150000
+        for i in range(150):
+            assert copied.xpending(f"stream:{i}", "group")["pending"] == 1
+            assert copied.execute_command("HTTL", f"hash:{i}", "FIELDS", 1, "f")[0] > 0
 
 
 # A document and a stream that are deleted while they are copied.

@@ -3,13 +3,15 @@
 
 import os
 import shutil
+import signal
 import subprocess
 
 import pytest
 import redis
 from harness import Server, tool_path
 from pairs import follow, start, wait_for_offset
-from waiting import wait_until
+from raw_client import RawClient
+from waiting import wait_until, wait_until_refused
 
 # Database 0 is on an SSD, 1 in memory, 2 on a hard disk.
 MODES = ["1 storage-mode memory", "2 storage-mode hdd"]
@@ -197,6 +199,74 @@ def test_databases_in_memory_are_kept_if_asked_for():
         server.client(db=1).flushdb()
         server.restart()
         assert server.client(db=1).dbsize() == 0
+
+
+@pytest.fixture(name="unsaved")
+def fixture_unsaved():
+    """A server with a key in memory whose file cannot be written, because a directory has its name."""
+    with Server(database=MODES, memory_databases_save=3600) as server:
+        (server.data_dir / "memory-databases.rdb" / "full").mkdir(parents=True)
+        server.client(db=1).set("k", 1)
+        yield server
+
+
+@pytest.mark.parametrize("how", ["SHUTDOWN", "SHUTDOWN NOW", "SHUTDOWN SAVE", signal.SIGTERM, signal.SIGINT], ids=str)
+def test_an_end_that_would_lose_databases_in_memory_is_refused(unsaved, how):
+    """The server continues and accepts writes; when the file can be written, it ends and has kept them."""
+    client = unsaved.client(db=1)
+    if isinstance(how, str):
+        with pytest.raises(redis.ResponseError, match=r"^Errors trying to SHUTDOWN\. Check logs\.$"):
+            client.execute_command(*how.split())
+    else:
+        unsaved.process.send_signal(how)
+        wait_until(lambda: "can't exit" in unsaved.log_tail(), "the refusal", unsaved)
+    assert client.incr("k") == 2
+    (unsaved.data_dir / "memory-databases.rdb" / "full").rmdir()
+    (unsaved.data_dir / "memory-databases.rdb").rmdir()
+    unsaved.restart()
+    assert client.get("k") == b"2"
+
+
+@pytest.mark.parametrize("word", ["NOSAVE", "FORCE"])
+def test_databases_in_memory_are_lost_if_asked_for(unsaved, word):
+    assert unsaved.shutdown(word) == 0
+
+
+def test_the_last_save_of_memory_may_use_the_room_that_is_kept_free():
+    """A refusal would keep the server from ending for the lack of space that is there."""
+    with Server(database=MODES, memory_databases_save=3600) as server:
+        for number, how in enumerate(["shutdown", "terminate"], 1):
+            client = server.client(db=1)
+            client.incr("k")
+            client.config_set("min-free-disk", "1000000gb")
+            wait_until(lambda: client.info("cairn")["disk_level"] != "plenty", "a low disk", server)
+            server.restart(how)
+            assert int(server.client(db=1).get("k")) == number
+
+
+def test_a_second_interrupt_ends_the_save_of_memory():
+    """The save takes too long for the operator."""
+    with Server(database=MODES, memory_databases_save=3600, rdb_key_save_delay=50000) as server:
+        server.client(db=1).mset({f"k{number}": number for number in range(2000)})
+        server.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: list(server.data_dir.glob("memory-databases.rdb.*.tmp")), "the save", server)
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(5) == 1
+
+
+@pytest.mark.slow
+def test_a_signal_ends_an_endless_script_that_writes_to_memory():
+    """Its writes are dropped, and those of others are saved."""
+    with Server(database=MODES, memory_databases_save=3600, busy_reply_threshold=10) as server, \
+            RawClient(server.port) as script:
+        client = server.client(db=1)
+        client.set("other", 1)
+        script("select", "1")
+        script.send("eval", "redis.call('set', KEYS[1], 1) while true do end", "1", "k")
+        assert "BUSY" in wait_until_refused(client.dbsize)
+        assert server.terminate() == 0
+        server.start()
+        assert sorted(server.client(db=1).keys()) == [b"other"]
 
 
 def test_the_first_save_of_memory_waits_for_its_interval():

@@ -4,6 +4,13 @@
 #include "storage/format.h"
 
 #include <rocksdb/db.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "storage/store_fixture.h"
 
@@ -45,6 +52,53 @@ TEST_F(FormatTest, TheFirstFormatIsReadAndUpgraded) {
   Keyspace again(txn(), 0, limits);
   EXPECT_EQ(again.Find(again.Name("k"))->payload(), "text");
   Finish();
+}
+
+// A database of RocksDB that Cairn did not make, or whose making was interrupted.
+class OtherDatabaseTest : public testing::Test {
+ protected:
+  OtherDatabaseTest() { std::filesystem::remove_all(dir_); }
+  ~OtherDatabaseTest() override { std::filesystem::remove_all(dir_); }
+
+  // Opens it with the family `default` alone, and puts the rows.
+  void Make(const std::vector<std::string>& rows) {
+    rocksdb::Options options;
+    options.create_if_missing = true;
+    rocksdb::DB* opened = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open(options, dir_, &opened).ok());
+    const std::unique_ptr<rocksdb::DB> db(opened);
+    for (const std::string& row : rows) ASSERT_TRUE(db->Put({}, row, "value").ok());
+  }
+  std::string Refusal() {
+    StoreOptions options;
+    options.dir = dir_;
+    options.budget = Budget::Of(64 << 20);
+    return std::string(Store::Open(options).status().text());
+  }
+  std::set<std::string> Files() {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(dir_)) names.insert(entry.path().filename());
+    return names;
+  }
+
+  const std::string dir_ = testing::TempDir() + "other-database." + std::to_string(getpid());
+};
+
+// With Cairn's families its owner could not open it any more.
+TEST_F(OtherDatabaseTest, IsRefusedAndLeftAsItIs) {
+  for (const char* row : {"row", "format"}) {
+    Make({row});
+    const std::set<std::string> before = Files();
+    EXPECT_EQ(Refusal(), "the directory holds a RocksDB database that is not Cairn's");
+    EXPECT_EQ(Files(), before);
+    Make({});  // its owner can still open it
+    std::filesystem::remove_all(dir_);
+  }
+}
+
+TEST_F(OtherDatabaseTest, WithoutRowsIsAnInterruptedFirstStart) {
+  Make({});
+  EXPECT_EQ(Refusal(), "");
 }
 
 TEST_F(FormatTest, AnotherProgramsDataIsRefused) {

@@ -58,6 +58,13 @@ TEST_F(SyncedFilesTest, AFileThatIsMissingOrCutIsNamed) {
   EXPECT_FALSE(CheckSyncedManifest(dir_).ok());
 }
 
+// The list could never be written, so no log could be removed.
+TEST_F(SyncedFilesTest, AFolderInPlaceOfTheListIsNamed) {
+  std::filesystem::create_directory(dir_ + "/synced-files");
+  EXPECT_EQ(Complaint(), dir_ + "/synced-files: Is a directory");
+  EXPECT_FALSE(CheckSyncedManifest(dir_).ok());
+}
+
 TEST_F(SyncedFilesTest, TheListHasTheBytesOfTheFormat) {
   Sync("MANIFEST-000001");
   Sync("000002.log");
