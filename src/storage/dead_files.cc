@@ -41,7 +41,7 @@ Result<bool> DeadFiles::CompactBlobTable(const RowPlace& place, const RowKey& lo
       if (table.oldest_blob_file_number == 0) continue;
       if (table.smallestkey < lower.row() || table.largestkey >= upper.row()) continue;
       is_left = true;
-      if (table.being_compacted) continue;
+      if (table.being_compacted || steps_left_ == 0) continue;
       --steps_left_;
       rocksdb::CompactionOptions options;
       options.compression = rocksdb::kDisableCompressionOption;  // that of the level
@@ -55,13 +55,16 @@ Result<bool> DeadFiles::CompactBlobTable(const RowPlace& place, const RowKey& lo
   return is_left;
 }
 
-Result<bool> DeadFiles::Drop(const RowKey& lower, const RowKey& upper) {
+Result<bool> DeadFiles::Compact(const RowKey& lower, const RowKey& upper) {
   const RowPlace place = engines_.PlaceOf(lower.space(), lower.row());
-  if (TRY(CompactBlobTable(place, lower, upper))) return steps_left_ == 0;
+  return !TRY(CompactBlobTable(place, lower, upper)) || steps_left_ == 0;
+}
+
+Status DeadFiles::Delete(const RowKey& lower, const RowKey& upper) const {
+  const RowPlace place = engines_.PlaceOf(lower.space(), lower.row());
   const rocksdb::Slice begin = ToSlice(lower.row());
   const rocksdb::Slice end = ToSlice(upper.row());
-  TRY(FromRocksDb(rocksdb::DeleteFilesInRange(&place.db, place.family, &begin, &end, false)));
-  return true;
+  return FromRocksDb(rocksdb::DeleteFilesInRange(&place.db, place.family, &begin, &end, false));
 }
 
 }  // namespace cairn

@@ -21,9 +21,12 @@ class DeadFiles {
  public:
   explicit DeadFiles(const RowEngines& engines);
 
-  // Works on the rows in [lower, upper), and compacts one table at most. Returns whether it has deleted the files;
-  // otherwise the caller tries again later.
-  Result<bool> Drop(const RowKey& lower, const RowKey& upper);
+  // Compacts at most one table with rows in [lower, upper) that has values in blob files. Returns whether none is left,
+  // or whether it has given up; otherwise the caller tries again later.
+  Result<bool> Compact(const RowKey& lower, const RowKey& upper);
+  // Deletes the files that have only rows in [lower, upper). REQUIRES: Compact has returned true; a power loss does not
+  // bring the rows back.
+  Status Delete(const RowKey& lower, const RowKey& upper) const;
 
  private:
   // Returns false if there is no table with values in blob files.

@@ -5,6 +5,8 @@
 #include <rocksdb/experimental.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "encoding/varint.h"
 #include "storage/overlay.h"
@@ -213,21 +215,22 @@ void LazyFree::EraseDeadRows(Store& store) {
 
 Result<bool> LazyFree::DropDeadFiles(Store& store) {
   const KeyspaceId oldest = store.databases().Oldest();
-  // A power loss may take a flush that is not synced, and the files would be missing then.
-  TRY(store.log().Sync());
+  std::vector<std::pair<RowKey, RowKey>> ranges;
   for (const StorageMode mode : {StorageMode::kSsd, StorageMode::kHdd, StorageMode::kMemory}) {
     if (files_empty_below_ != 0) {
       for (const Space space : {Space::kElements, Space::kScores}) {
-        if (!TRY(dead_files_->Drop(MakeCollectionStart(space, CollectionIn(mode, 0), 0),
-                                   MakeCollectionStart(space, CollectionIn(mode, files_empty_below_), 0)))) {
-          return false;
-        }
+        ranges.emplace_back(MakeCollectionStart(space, CollectionIn(mode, 0), 0),
+                            MakeCollectionStart(space, CollectionIn(mode, files_empty_below_), 0));
       }
     }
-    const bool are_dropped =
-        TRY(dead_files_->Drop(MakeKeyBound(KeyspaceIn(mode, 0), 0), MakeKeyBound(KeyspaceIn(mode, oldest), 0)));
-    if (!are_dropped) return false;
+    ranges.emplace_back(MakeKeyBound(KeyspaceIn(mode, 0), 0), MakeKeyBound(KeyspaceIn(mode, oldest), 0));
   }
+  for (const auto& [lower, upper] : ranges) {
+    if (!TRY(dead_files_->Compact(lower, upper))) return false;
+  }
+  // A power loss may take a flush that is not synced, and the files would be missing then.
+  TRY(store.log().Sync());
+  for (const auto& [lower, upper] : ranges) TRY(dead_files_->Delete(lower, upper));
   if (files_empty_below_ != 0) orphans_on_disk_ = 0;  // they were in these files
   return true;
 }
