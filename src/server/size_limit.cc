@@ -32,10 +32,13 @@ constexpr double kPacedMs = 70;  // of the 100 between two looks
 constexpr double kMostPacedMs = 500;
 constexpr uint64_t kHurry = 20;  // this part above the limit evictions take fewer samples
 constexpr int kMostTries = 3;    // without a key that suits
-// Memtables keep overwritten and evicted rows, so that with a small limit no key would be left. They are flushed above
-// this part of the limit and twice this size, which their arenas may take, or above it when no key is left.
-constexpr uint64_t kMemtables = 4;
-constexpr uint64_t kArenas = 4 << 20;
+// Memtables keep overwritten and evicted rows, and an eviction adds to them. Large ones are flushed before keys are
+// evicted, so that they never take the place of all keys. An arena takes up to a MB before it holds much.
+constexpr uint64_t kMemtables = 4;         // this part of the limit is large
+constexpr uint64_t kMemtablesOfSmall = 2;  // and this part if it is between these two sizes
+constexpr uint64_t kLeastMemtables = 1 << 20;
+constexpr uint64_t kMostMemtables = 8 << 20;
+constexpr uint64_t kLeastFlush = 4 << 20;  // or kMemtables: when no key is left
 // LazyFree works fifty times a second. Evictions wait for it, a second at most, each time they have deleted collections
 // of about this part of the bytes above the limit. A collection may be many times as large as its estimate.
 constexpr uint64_t kUncounted = 8;
@@ -119,13 +122,13 @@ void SizeLimit::AwaitOrphans() {
 // no key suits the policy, or nothing can be flushed.
 Result<uint64_t> SizeLimit::MakeSomeRoom(uint64_t bytes, uint64_t limit) {
   const uint64_t memtables = LiveSize::MemtableBytes(store_);
-  const uint64_t most = std::max(limit / kMemtables, kArenas);
-  if (memtables <= std::max(most, 2 * kArenas)) {
+  const uint64_t part = limit / kMemtables;
+  if (memtables <= std::max(part, std::clamp(limit / kMemtablesOfSmall, kLeastMemtables, kMostMemtables))) {
     const uint64_t collections = store_.lazy_free().added();
     const uint64_t freed = TRY(evictor_.EvictSome(bytes > limit + limit / kHurry));
     if (store_.lazy_free().added() != collections) uncounted_ += freed;
     if (uncounted_ > (bytes - (limit - limit / kMargin)) / kUncounted) AwaitOrphans();
-    if (freed > 0 || memtables <= most) return freed;
+    if (freed > 0 || memtables <= std::max(part, kLeastFlush)) return freed;
   }
   const uint64_t sequence = store_.log().LatestSequence();
   TRY(store_.engine().Flush());
