@@ -261,7 +261,7 @@ Result<std::vector<int64_t>> Cluster::CountKeys(int first, int last) const {
 }
 
 Status Cluster::ForEachKey(int slot, const std::function<bool(std::string_view)>& visit) const {
-  return ForEachSlotKey(parts_.store, parts_.config.limits(), slot, visit);
+  return ForEachSlotKey(parts_.store, parts_.config.limits(), slot, first_key_, visit);
 }
 
 Result<std::vector<std::string>> Cluster::Keys(int slot, size_t most) const {

@@ -106,7 +106,7 @@ class Cluster {
   Result<int64_t> CountKeys(int slot) const;
   // Calls visit(key) for the keys of a slot until it returns false. May wait for the disk.
   Status ForEachKey(int slot, const std::function<bool(std::string_view)>& visit) const;
-  // The first keys of a slot, at most `most` of them. May wait for the disk. REQUIRES: most > 0
+  // Some keys of a slot, at most `most` of them. May wait for the disk. REQUIRES: most > 0
   Result<std::vector<std::string>> Keys(int slot, size_t most) const;
   // Deletes all data. REQUIRES: this node owns no slot; the caller holds no stripe.
   Status DeleteAllKeys();
@@ -148,6 +148,7 @@ class Cluster {
   mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(write_mutex_);
   std::unique_ptr<Topology> topology_ ABSL_GUARDED_BY(mutex_);
   std::atomic<ClusterState> bus_state_{ClusterState::kFail};  // as the bus sees it
+  mutable std::atomic<uint64_t> first_key_{0};                // for ForEachSlotKey
   UnservedSlots unserved_;
   const std::unique_ptr<SlotMigrations> migrations_;
   ClusterBus bus_;

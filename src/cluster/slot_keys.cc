@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -23,14 +24,13 @@ namespace {
 constexpr size_t kKeysPerChunk = 4096;  // about 5 ms
 constexpr size_t kKeysPerDel = 64;      // for replicas
 
-// Calls visit(slot, key) for the keys of the slots from `first` to `last` until it returns false.
-Status ForEachKeyOf(Store& store, const Limits& limits, int first, int last,
+// Calls visit(slot, key) for the keys at `position` and later, to the end of the slot `last`, until it returns false.
+Status ForEachKeyOf(Store& store, const Limits& limits, uint64_t position, int last,
                     const std::function<bool(int, std::string_view)>& visit) {
   const auto txn = std::make_unique<Transaction>(store);
   txn->BeginCommand(Lane::kSlow, WallMs(), true);
   Keyspace keyspace(*txn, 0, limits);
   bool goes_on = true;
-  uint64_t position = PositionOfSlot(first);
   do {
     position = TRY(keyspace.Scan(position, [&](std::string_view key, const Record&) {
       const int slot = KeySlot(key);
@@ -119,14 +119,26 @@ bool HasKeys(Store& store, const Limits& limits) {
 
 Result<std::vector<int64_t>> CountSlotKeys(Store& store, const Limits& limits, int first, int last) {
   std::vector<int64_t> counts(static_cast<size_t>(last - first + 1));
-  TRY(ForEachKeyOf(store, limits, first, last,
+  TRY(ForEachKeyOf(store, limits, PositionOfSlot(first), last,
                    [&](int slot, std::string_view) { return ++counts[static_cast<size_t>(slot - first)] > 0; }));
   return counts;
 }
 
-Status ForEachSlotKey(Store& store, const Limits& limits, int slot,
+Status ForEachSlotKey(Store& store, const Limits& limits, int slot, std::atomic<uint64_t>& first_key,
                       const std::function<bool(std::string_view)>& visit) {
-  return ForEachKeyOf(store, limits, slot, slot, [&](int, std::string_view key) { return visit(key); });
+  const uint64_t begin = PositionOfSlot(slot);
+  const uint64_t known = first_key;
+  const uint64_t start = known > begin && known < PositionOfSlot(slot + 1) ? known : begin;
+  bool has_any = false;
+  bool goes_on = true;
+  TRY(ForEachKeyOf(store, limits, start, slot, [&](int, std::string_view key) {
+    if (!std::exchange(has_any, true)) first_key = KeyPosition(key);
+    goes_on = visit(key);
+    return goes_on;
+  }));
+  if (!goes_on || start == begin) return Ok();
+  return ForEachKeyOf(store, limits, begin, slot,
+                      [&](int, std::string_view key) { return KeyPosition(key) < start && visit(key); });
 }
 
 Status DeleteEverything(Store& store, const Notifier& notifier) {

@@ -5,6 +5,7 @@
 // Thread: one that may wait for the disk.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -25,8 +26,11 @@ struct Limits;
 bool HasKeys(Store& store, const Limits& limits);
 // The number of keys in each slot from `first` to `last`.
 Result<std::vector<int64_t>> CountSlotKeys(Store& store, const Limits& limits, int first, int last);
-// Calls visit(key) for the keys of a slot until it returns false.
-Status ForEachSlotKey(Store& store, const Limits& limits, int slot, const std::function<bool(std::string_view)>& visit);
+// Calls visit(key) for the keys of a slot until it returns false. It begins at the position `first_key`, if that is in
+// the slot, and sets it to that of the first key it visits. The keys before it come last. So a caller that takes some
+// keys and deletes them, again and again, does not walk each time over the tombstones of all deleted keys.
+Status ForEachSlotKey(Store& store, const Limits& limits, int slot, std::atomic<uint64_t>& first_key,
+                      const std::function<bool(std::string_view)>& visit);
 // Deletes all data, here and on replicas.
 Status DeleteEverything(Store& store, const Notifier& notifier);
 // Deletes the keys of slots by range tombstones, here and on replicas.

@@ -272,6 +272,30 @@ def test_a_node_without_all_slots_is_down():
         assert client.execute_command("CLUSTER", "MYID") != old
 
 
+def test_getkeysinslot_shows_each_key_to_a_caller_that_deletes_them():
+    """It continues where it found the first key the last time; keys before that must not be forgotten."""
+    with Server(cluster_enabled=True) as server:
+        client = clients([server])[0]
+        client.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        names = {b"{foo}:%d" % i for i in range(1000)}
+        client.mset(dict.fromkeys(names, 1))
+
+        def keys(count):
+            return client.execute_command("CLUSTER", "GETKEYSINSLOT", key_slot(b"foo"), count)
+
+        left = set(names)
+        while len(left) >= 100:
+            some = keys(100)
+            assert len(some) == 100 and left.issuperset(some)
+            assert client.delete(*some[:70]) == 70
+            left.difference_update(some[:70])
+        assert set(keys(1000)) == left
+        client.mset(dict.fromkeys(names, 2))  # most of them lie before the first one
+        assert keys(10) and sorted(keys(10_000)) == sorted(names)
+        client.flushall()
+        assert keys(10) == []
+
+
 def test_a_replica_serves_reads_that_ask_for_it():
     """READONLY; writes and reads without it are redirected. The role follows the topology."""
     with cluster(4) as servers:
