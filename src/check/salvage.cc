@@ -34,6 +34,8 @@ OfflineRows Salvage::Walk(Space space) {
 
 Result<uint64_t> Salvage::CopyTo(const std::string& to) {
   TRY(to_.Open(to));
+  TRY(to_.Put(Space::kMeta, kFormatRow, EncodeUnfinishedFormat()));
+  TRY(to_.Flush());
   TRY(CopyMeta());
   OfflineRows elements = Walk(Space::kElements);
   OfflineRows scores = Walk(Space::kScores);
@@ -41,6 +43,8 @@ Result<uint64_t> Salvage::CopyTo(const std::string& to) {
     TRY(CopyKey(elements, scores, rows.row(), rows.value()));
   }
   TRY(PutMeta());
+  TRY(to_.Flush());
+  TRY(to_.Put(Space::kMeta, kFormatRow, EncodeFormat()));
   TRY(to_.Finish());
   return keys_;
 }
@@ -132,7 +136,6 @@ Status Salvage::PutKey(std::string_view row, std::string_view bytes) {
 }
 
 Status Salvage::PutMeta() {
-  TRY(to_.Put(Space::kMeta, kFormatRow, EncodeFormat()));
   TRY(to_.Put(Space::kMeta, kDatabasesRow, EncodeDatabases(keyspaces_, next_keyspace_)));
   std::string collections;
   AppendVarint(collections, next_collection_);

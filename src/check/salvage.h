@@ -33,7 +33,8 @@ class Salvage {
   Salvage(const OfflineDatabase& from, Findings& findings, OnProgress on_progress)
       : from_(from), findings_(findings), on_progress_(std::move(on_progress)) {}
 
-  // Returns the number of keys copied to the new directory `to`. kIo: `to` cannot be written.
+  // Returns the number of keys copied to the new directory `to`. kIo: `to` cannot be written. No server opens a copy
+  // that is not complete.
   Result<uint64_t> CopyTo(const std::string& to);
 
  private:

@@ -9,21 +9,31 @@ namespace cairn {
 namespace {
 
 constexpr std::string_view kMagic = "cairn";
+constexpr uint64_t kUnfinished = 0;  // in place of a version
 constexpr uint64_t kMostDatabases = 1 << 20;
 
-}  // namespace
-
-std::string EncodeFormat() {
+std::string EncodeVersion(uint64_t version) {
   std::string value;
-  AppendVarint(value, kFormatVersion);
+  AppendVarint(value, version);
   value.append(kMagic);
   return value;
 }
+
+}  // namespace
+
+std::string EncodeFormat() { return EncodeVersion(kFormatVersion); }
+
+std::string EncodeUnfinishedFormat() { return EncodeVersion(kUnfinished); }
 
 Status CheckFormat(std::string_view value) {
   uint64_t version;
   if (!ReadVarint(value, version) || value != kMagic) {
     return Status::Corruption("the directory holds a RocksDB database that is not Cairn's");
+  }
+  if (version == kUnfinished) {
+    return Status::Corruption(
+        "cairn-check --salvage was interrupted while it wrote this directory; remove it and run "
+        "cairn-check again");
   }
   if (version < kOldestFormatVersion || version > kFormatVersion) {
     return Status::Corruption(fmt::format("the data is of format {}, this program reads formats {} to {}", version,

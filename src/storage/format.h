@@ -40,6 +40,8 @@ inline constexpr std::string_view kHistoryRow = "replication/history";  // repli
 
 // The format row that this program writes.
 std::string EncodeFormat();
+// The format row of a copy that is being written by cairn-check --salvage. No program takes it.
+std::string EncodeUnfinishedFormat();
 // If this program cannot read the store's version: an error that says so to the operator.
 Status CheckFormat(std::string_view value);
 

@@ -55,9 +55,13 @@ Status RowLoader::WriteBatch() {
   return Ok();
 }
 
-Status RowLoader::Finish() {
+Status RowLoader::Flush() {
   TRY(WriteBatch());
-  TRY(FromRocksDb(engine_->db().Flush(rocksdb::FlushOptions(), engine_->families())));
+  return FromRocksDb(engine_->db().Flush(rocksdb::FlushOptions(), engine_->families()));
+}
+
+Status RowLoader::Finish() {
+  TRY(Flush());
   TRY(FromRocksDb(engine_->db().SyncWAL()));
   engine_->Close();
   return Ok();

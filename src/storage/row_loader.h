@@ -27,7 +27,9 @@ class RowLoader {
   // Creates the database in `dir`, which must be missing or empty. kIo with a message for the operator.
   Status Open(const std::string& dir);
   Status Put(Space space, std::string_view row, std::string_view value);
-  // Writes all rows to tables and closes the database.
+  // Writes all rows to tables.
+  Status Flush();
+  // Flush, and closes the database.
   Status Finish();
 
  private:

@@ -3,7 +3,9 @@
 
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -280,6 +282,24 @@ def test_a_server_that_does_not_open_names_cairn_check(data):
     with pytest.raises(Exception):  # noqa: B017 - whatever the harness says
         server.start()
     assert "cairn-check" in pathlib.Path(server.log_path).read_text()
+
+
+def test_no_server_opens_an_interrupted_copy(data):
+    """It would serve a part of the keys as if they were all."""
+    target = data.with_name("salvaged")
+
+    def limit_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, 1 << 18))
+
+    failed = subprocess.run([str(tool_path("cairn-check")), f"--salvage={target}", str(data)], capture_output=True,
+                            text=True, check=False, preexec_fn=limit_files)
+    assert failed.returncode == 2 and failed.stderr
+    server = Server(data_dir=target, start=False)
+    with pytest.raises(Exception):  # noqa: B017 - whatever the harness says
+        server.start()
+    assert "--salvage was interrupted" in pathlib.Path(server.log_path).read_text()
+    assert "--salvage was interrupted" in check(target).stdout
 
 
 def test_salvage_keeps_the_owner(data):
