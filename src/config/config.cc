@@ -43,9 +43,13 @@ const Directive& Named(std::string_view name) {
 }
 
 // The value that CONFIG GET shows. A folder is absolute, as in Redis, because the client has another working directory.
+// It is as given if the server's working directory has been deleted.
 std::string ShownValue(const Directive& directive, const Value& value) {
   std::string text = FormatValue(directive, value);
-  return directive.name == "dir" ? std::filesystem::absolute(text).lexically_normal().string() : text;
+  if (directive.name != "dir") return text;
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(text, error);
+  return error ? text : path.lexically_normal().string();
 }
 
 bool IsPattern(std::string_view text) { return text.find_first_of("*?[") != text.npos; }
