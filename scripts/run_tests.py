@@ -188,6 +188,12 @@ def run_part(part: Part) -> tuple[Counts, str]:
     return counts, output
 
 
+def cpu_of_children() -> float:
+    """The seconds of CPU of all programs that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def show_failures(outputs: dict[str, str]):
     """Repeats the ends of the outputs of failed parts below the sums, because readers of a long run look at its end."""
     for name, output in outputs.items():
@@ -225,10 +231,11 @@ def main() -> int:
     failed = {}
     for part in parts:
         print(f"\n==> {part.name}: {' '.join(part.command)}", flush=True)
-        started = time.monotonic()
+        started, cpu = time.monotonic(), cpu_of_children()
         counts, output = run_part(part)
         total.add(counts)
-        summary.append(f"{part.name:16} {counts}  ({time.monotonic() - started:.0f} s)")
+        summary.append(f"{part.name:16} {counts}  "
+                       f"({time.monotonic() - started:.0f} s, {cpu_of_children() - cpu:.0f} s of CPU)")
         if counts.failed:
             failed[part.name] = output
     show_failures(failed)
