@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,24 +68,18 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
   return store.log().Sync();
 }
 
-Status Import(const std::string& path) {
-  constexpr int kMostDatabases = 65535;
-  if (FLAGS_databases < 1 || FLAGS_databases > kMostDatabases) return Status::Io("--databases must be 1 to 65535");
-  RdbInputFile file;
-  TRY(file.Open(path));
-  const std::unique_ptr<Store> store =
-      TRY(OpenOffline({FLAGS_dir, FLAGS_databases, FLAGS_memory_budget}, OfflineUse::kImport));
+Status LoadFile(Store& store, RdbInputFile& file) {
   const Limits limits;
   ProgressBar bar("importing", file.size(), "B");
-  Transaction txn(*store, 1);
-  if (store->was_empty()) TRY(store->staging().Begin(txn));
-  const bool is_staged = store->databases().is_staging();
+  Transaction txn(store, 1);
+  if (store.was_empty()) TRY(store.staging().Begin(txn));
+  const bool is_staged = store.databases().is_staging();
   RdbTarget target;
-  target.databases = store->databases().size();
+  target.databases = store.databases().size();
   target.commit = is_staged ? CommitMode::kNoLog : CommitMode::kWait;
   target.checksum = FLAGS_checksum;
   target.keyspace = [&](int db) {
-    return is_staged ? Keyspace::ById(txn, store->databases().staged(db), limits) : Keyspace(txn, db, limits);
+    return is_staged ? Keyspace::ById(txn, store.databases().staged(db), limits) : Keyspace(txn, db, limits);
   };
   const RdbFileReader* shown = nullptr;
   target.on_progress = [&](uint64_t position) { bar.Show(position, std::to_string(shown->keys()) + " keys"); };
@@ -92,12 +87,25 @@ Status Import(const std::string& path) {
   shown = &reader;
   TRY(reader.Load());
   for (const std::string& warning : reader.warnings()) std::fprintf(stderr, "\n%s\n", warning.c_str());
-  TRY(store->engine().Flush());
-  TRY(Finish(*store, txn, reader.functions()));
+  TRY(store.engine().Flush());
+  TRY(Finish(store, txn, reader.functions()));
   bar.Finish(reader.position(), std::to_string(reader.keys()) + " keys");
   std::printf("%llu keys imported, %llu whose time had passed left out\n",
               static_cast<unsigned long long>(reader.keys()), static_cast<unsigned long long>(reader.expired()));
   return Ok();
+}
+
+Status Import(const std::string& path) {
+  constexpr int kMostDatabases = 65535;
+  if (FLAGS_databases < 1 || FLAGS_databases > kMostDatabases) return Status::Io("--databases must be 1 to 65535");
+  RdbInputFile file;
+  TRY(file.Open(path));
+  const std::unique_ptr<Store> store =
+      TRY(OpenOffline({FLAGS_dir, FLAGS_databases, FLAGS_memory_budget}, OfflineUse::kImport));
+  Status loaded = LoadFile(*store, file);
+  if (loaded.ok() || store->recovery().writable()) return loaded;
+  // RocksDB cannot be closed while it tries to recover (storage/recovery.h).
+  std::_Exit(RefuseOffline(kProgram, Status::Io("cannot write " + FLAGS_dir + ": " + store->recovery().write_error())));
 }
 
 }  // namespace

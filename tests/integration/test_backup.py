@@ -8,6 +8,7 @@ import threading
 import pytest
 import redis
 from harness import Server, tool_path
+from mounts import small_disk
 from waiting import wait_until
 
 VALUE_BYTES = 4000
@@ -209,21 +210,9 @@ def test_a_server_without_a_directory_refuses(r):
     assert r.execute_command("BACKUP", "HELP")[0].startswith(b"BACKUP <subcommand>")
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 8 MB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)], check=False,
-                             capture_output=True)
-    if mounted.returncode:
-        pytest.skip("it needs root for the mount")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def test_a_full_disk_ends_a_backup_and_keeps_the_older_one(small_disk):
-    with Server(backup_dir=str(small_disk / "backups"), backup_rate_limit=0) as server:
+def test_a_full_disk_ends_a_backup_and_keeps_the_older_one(tmp_path):
+    with (small_disk(tmp_path / "small", 8) as disk,
+          Server(backup_dir=str(disk / "backups"), backup_rate_limit=0) as server):
         client = server.client()
         fill(client, 500)
         assert back_up(client)["result"] == "ok"
@@ -232,8 +221,8 @@ def test_a_full_disk_ends_a_backup_and_keeps_the_older_one(small_disk):
         assert client.info("backup")["backups_failed"] == 1
         client.set("after", "x")
         assert [backup["id"] for backup in listed(client)] == [1]
-        assert restore(small_disk / "backups", "--verify").returncode == 0
-        assert sum(os.path.getsize(path) for path in files_under(small_disk)) < 4_000_000
+        assert restore(disk / "backups", "--verify").returncode == 0
+        assert sum(os.path.getsize(path) for path in files_under(disk)) < 4_000_000
 
 
 def test_a_nearly_full_data_disk_refuses_a_backup(tmp_path):

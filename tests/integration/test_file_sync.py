@@ -6,7 +6,6 @@ import contextlib
 import random
 import re
 import socket
-import subprocess
 import threading
 import time
 
@@ -14,6 +13,7 @@ import pytest
 from fake_peers import Listener
 from harness import by_size
 from load import fill
+from mounts import small_disk
 from pairs import Load, assert_same, follow, replication, start, wait_for_link
 from waiting import assert_stays, wait_until
 
@@ -201,7 +201,7 @@ def test_if_files_cannot_be_written_rdb_files_are_sent(trouble):
             if trouble == "no folder":
                 folder.write_text("in the way")
             else:
-                stack.enter_context(a_small_disk(folder))
+                stack.enter_context(small_disk(folder, 1))
             follow(replica, primary)
             assert_same(primary, replica)
             assert "The snapshot for replicas cannot be written" in primary.log_tail()
@@ -224,18 +224,6 @@ def test_a_database_that_leaves_the_ssd_before_the_snapshot_is_sent_as_rdb():
         assert replica.client(db=1).get("k") == b"v"
         assert "the storage-mode of database 1 has changed" in primary.log_tail()
         assert stats(primary)["sync_files"] == 0
-
-
-@contextlib.contextmanager
-def a_small_disk(folder):
-    """Mounts a file system of a megabyte on the folder."""
-    folder.mkdir(exist_ok=True)
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]).returncode != 0:
-        pytest.skip("this user may not mount")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def test_the_offer_and_the_header_of_a_transfer():

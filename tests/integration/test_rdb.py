@@ -16,6 +16,7 @@ import pytest
 import rdb_corpus
 from harness import Server, start_redis, tool_path
 from load import assert_equal, fill
+from mounts import small_disk
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -75,6 +76,21 @@ def kill_import(data, data_dir):
         wait_until(lambda: unread_bytes(process.stdin) == 0, "reading")
         process.kill()
         process.stdin.close()
+
+
+def test_import_on_a_full_disk_says_so(tmp_path):
+    """It ended with the words of a server that fails: acknowledged writes are kept, and it should be started again."""
+    with Server() as server, small_disk(tmp_path / "small", 32) as disk:
+        pipe = server.client().pipeline(transaction=False)
+        for i in range(1500):
+            pipe.set(f"k{i}", random.randbytes(40_000))
+        pipe.execute()
+        save(server.client(), background=False)
+        done = run_import(server.data_dir / "dump.rdb", disk / "data")
+        assert done.returncode == 1
+        assert f"cairn-import: cannot write {disk / 'data'}: IO error" in done.stderr
+        assert "No space left on device" in done.stderr
+        assert "acknowledged" not in done.stderr
 
 
 def test_import_that_is_killed_leaves_an_empty_directory_empty(tmp_path):
