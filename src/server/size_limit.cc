@@ -85,7 +85,9 @@ void SizeLimit::LimitGarbage(uint64_t bytes, uint64_t limit) {
   const uint64_t most = limit / kGarbage + (is_held ? requested_garbage_ : 0);
   const bool is_much = bytes + garbage > reached && garbage > most;
   const bool may_be_much = bytes > reached && store_.compactor().has_unknown_garbage();
-  if (is_much || may_be_much) {
+  const bool refuses = is_stuck_ || !evictor_.Policy().evicts();
+  const bool may_be_some = bytes > limit && store_.compactor().may_find_garbage(refuses);
+  if (is_much || may_be_much || may_be_some) {
     store_.compactor().RequestForSizeLimit();
     requested_garbage_ = garbage;
   }

@@ -36,6 +36,9 @@ constexpr int64_t kSizeLimitRetryMs = 10 * 1000;       // after a failure: max-d
 // The last level is rewritten if at least one in so many rows of elements belongs to no key, or if flushed databases
 // had more than one key for so many that are alive.
 constexpr uint64_t kRowsPerOrphan = 20;
+// Compactions that search for uncounted garbage take at most this part of the time, and begin this long after another.
+constexpr int64_t kSearchRest = 20;
+constexpr int64_t kLeastSearchRestMs = 5000;
 // The number of keys that were flushed before the start is unknown. This one, larger than any store's, stands for it.
 constexpr uint64_t kUnknownKeys = uint64_t{1} << 63;
 // COMPACT collects blob files until at most this share of their bytes is garbage that RocksDB knows of.
@@ -50,11 +53,16 @@ int LocalMinute(int64_t unix_ms) {
   return local.tm_hour * 60 + local.tm_min;
 }
 
-// Counts the bytes of the collection of blob files. Thread: RocksDB's compaction threads.
+// Counts the bytes of the collection of blob files, and the rows that filters have dropped. Thread: RocksDB's flush and
+// compaction threads.
 class Compactor::Listener : public rocksdb::EventListener {
  public:
   explicit Listener(Compactor& compactor) : compactor_(compactor) {}
+  void OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo&) override {
+    compactor_.store_.lazy_free().ForgetDropped();
+  }
   void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& job) override {
+    compactor_.store_.lazy_free().ForgetDropped();
     if (job.compaction_reason != rocksdb::CompactionReason::kManualCompaction) return;
     compactor_.bytes_read_ += job.stats.total_input_bytes;
     compactor_.bytes_written_ += job.stats.total_output_bytes;
@@ -247,13 +255,20 @@ Status Compactor::Run(const CompactionScope& scope, CompactionReason reason) {
   const bool is_held = lazy_free.is_held();
   const uint64_t orphans = lazy_free.orphans();
   const uint64_t flushed_keys = lazy_free.flushed_keys();
-  drops_all_ = reason == CompactionReason::kCommand || has_unknown_garbage();
+  const int64_t begin_ms = MonotonicMs();
+  const bool searches = reason == CompactionReason::kSizeLimit && MayRewriteForFlush();
+  drops_all_ = reason == CompactionReason::kCommand || has_unknown_garbage() || searches;
   drops_orphans_ = drops_all_ || HasManyOrphans();
   Status status = reason == CompactionReason::kGarbage ? CollectRestingBlobs() : CompactRanges(scope, reason);
   // A compaction drops no row while a snapshot is held.
   if (status.ok() && scope.is_all && !is_held && lazy_free.holds() == holds) {
     if (drops_orphans_) ForgetOrphans(orphans);
     if (drops_all_) flushed_keys_ = flushed_keys;
+  }
+  if (reason == CompactionReason::kSizeLimit) {
+    const int64_t end_ms = MonotonicMs();
+    search_ms_ = end_ms + std::max(kLeastSearchRestMs, kSearchRest * (end_ms - begin_ms));
+    if (drops_all_) flush_search_ms_ = search_ms_.load();
   }
   End(scope, status);
   return status;
@@ -280,6 +295,17 @@ bool Compactor::has_unknown_garbage() const {
   return lazy_free.flushed_keys() - flushed_keys_ > store_.databases().keys_on_disk() / kRowsPerOrphan;
 }
 
+bool Compactor::HasFlushedKeys() const {
+  const LazyFree& lazy_free = store_.lazy_free();
+  return !lazy_free.is_held() && lazy_free.flushed_keys() != flushed_keys_;
+}
+
+bool Compactor::MayRewriteForFlush() const { return HasFlushedKeys() && MonotonicMs() >= flush_search_ms_; }
+
+bool Compactor::may_find_garbage(bool is_full) const {
+  return MayRewriteForFlush() || (is_full && writes() > 1 && MonotonicMs() >= search_ms_);
+}
+
 bool Compactor::MustRewriteBottom(Space space) const {
   return drops_all_ || (drops_orphans_ && (space == Space::kElements || space == Space::kScores));
 }
@@ -302,7 +328,9 @@ void Compactor::ForgetOrphans(uint64_t counted) {
   orphans_ = counted;
   const uint64_t newer = lazy_free.orphans() - counted;
   const uint64_t left = lazy_free.orphans_on_disk();
-  if (left > newer) lazy_free.NoteDropped(left - newer);
+  if (left <= newer) return;
+  lazy_free.NoteDropped(left - newer);
+  lazy_free.ForgetDropped();
 }
 
 // Waits until automatic compactions have caught up; false if the compaction was cancelled meanwhile. If they do not

@@ -93,6 +93,10 @@ class Compactor {
   // Whether nobody has counted many rows that died without a tombstone, and a compaction may drop them: those of
   // databases that were flushed since the last compaction of everything, and those of before the start.
   bool has_unknown_garbage() const;
+  // Whether a compaction for the size limit may free space that nobody has counted, and the last ones have not taken
+  // much of the time: something was flushed, however few its keys were, or, if `is_full`, something was written. (A
+  // flushed key may have had any number of elements, and a deleted key a large value.)
+  bool may_find_garbage(bool is_full) const;
   // Compacts `scope` at a low priority, and returns when it is done. A reply for the client if another COMPACT runs, or
   // if it was cancelled.
   Status Compact(const CompactionScope& scope);
@@ -127,6 +131,8 @@ class Compactor {
   Status CollectBlobs(Space space, double share);
   Status CollectRestingBlobs();
   bool MustRewriteBottom(Space space) const;
+  bool HasFlushedKeys() const;
+  bool MayRewriteForFlush() const;
   bool HasManyOrphans() const;
   void ForgetOrphans(uint64_t counted);
   Status NoteCompacted(uint64_t sequence, int64_t unix_ms);
@@ -145,6 +151,8 @@ class Compactor {
   std::atomic<bool> is_requested_{false};        // RequestForSizeLimit
   std::atomic<int64_t> retry_ms_{0};             // monotonic; no compaction of the schedule starts before
   std::atomic<int64_t> size_limit_retry_ms_{0};  // the same for the size limit
+  std::atomic<int64_t> search_ms_{0};            // monotonic; the size limit's next search for uncounted garbage
+  std::atomic<int64_t> flush_search_ms_{0};      // the same for garbage of a flush
   mutable Mutex mutex_;
   CondVar wake_;  // the compaction has ended, or the thread has work
   CompactionSchedule schedule_ ABSL_GUARDED_BY(mutex_);

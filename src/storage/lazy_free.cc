@@ -67,7 +67,8 @@ void LazyFree::AddFlush(CollectionId empty_below, uint64_t keys) {
   empty_below_ = std::max(empty_below_, empty_below);
 }
 
-void LazyFree::NoteDropped(uint64_t rows) {
+void LazyFree::ForgetDropped() {
+  const uint64_t rows = dropped_.exchange(0);
   uint64_t left = orphans_on_disk_.load();
   while (!orphans_on_disk_.compare_exchange_weak(left, left - std::min(left, rows))) {
   }

@@ -67,9 +67,12 @@ class LazyFree {
   uint64_t orphans() const { return orphans_.load(std::memory_order_relaxed); }
   // About how many of them are on disk and no compaction has dropped yet.
   uint64_t orphans_on_disk() const { return orphans_on_disk_.load(); }
-  // Called after a compaction or a flush has dropped so many rows of elements on disk. Rows that a failed compaction
-  // has dropped are counted again when the next one drops them, so the garbage is underestimated by them.
-  void NoteDropped(uint64_t rows);
+  // Called when a compaction or a flush drops so many rows of elements on disk. They count until ForgetDropped. Rows
+  // that a failed compaction has dropped are counted again when the next one drops them, so the garbage is
+  // underestimated by them.
+  void NoteDropped(uint64_t rows) { dropped_.fetch_add(rows); }
+  // Called when the output of a compaction or a flush has taken the place of its input.
+  void ForgetDropped();
   // The number of calls of AddFlush.
   uint64_t flushes() const { return flushes_.load(std::memory_order_relaxed); }
   // The keys on disk in the keyspaces of these calls. Nobody counts the rows of their collections.
@@ -112,6 +115,7 @@ class LazyFree {
   std::atomic<uint64_t> done_{0};
   std::atomic<uint64_t> orphans_{0};
   std::atomic<uint64_t> orphans_on_disk_{0};
+  std::atomic<uint64_t> dropped_{0};  // of them, since the last ForgetDropped
   std::atomic<uint64_t> flushes_{0};
   std::atomic<uint64_t> flushed_keys_{0};
   std::atomic<uint64_t> holds_{0};

@@ -115,8 +115,10 @@ uint64_t LiveSize::LiveBytesInFiles(Store& store) const {
     const auto mode = static_cast<size_t>(ModeOfKeyspace(database.keyspace));
     if (mode < keys.size()) keys[mode] += static_cast<double>(std::max<int64_t>(database.keys, 0));
   }
-  const auto orphans = static_cast<double>(store.lazy_free().orphans_on_disk());
+  const uint64_t counted = store.lazy_free().orphans_on_disk();
   const MutexLock lock(mutex_);
+  // A compaction since the last look has dropped rows that are still in the files as they were then.
+  const auto orphans = static_cast<double>(std::max(counted, orphans_));
   uint64_t bytes = Share(other_bytes_, std::max(0.0, element_rows_ - orphans), element_rows_);
   for (size_t i = 0; i < keys.size(); ++i) bytes += keys_[i].BytesOf(keys[i]);
   return bytes;
@@ -153,6 +155,7 @@ void LiveSize::Refresh(Store& store) {
     samples = samples_;
   }
   std::array<Files, kModes.size()> keys;
+  const uint64_t orphans = store.lazy_free().orphans_on_disk();
   uint64_t other_bytes = 0;
   double element_rows = 0;
   uint64_t file_bytes = 0;
@@ -171,6 +174,7 @@ void LiveSize::Refresh(Store& store) {
   keys_ = keys;
   other_bytes_ = other_bytes;
   element_rows_ = element_rows;
+  orphans_ = orphans;
   file_bytes_ = file_bytes;
   next_us_ = end_us + std::max(kLeastPauseUs, kPauses * (end_us - begin_us));
 }

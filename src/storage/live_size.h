@@ -67,6 +67,7 @@ class LiveSize {
   std::array<Files, kModes.size()> keys_ ABSL_GUARDED_BY(mutex_);
   uint64_t other_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of the other spaces, with rows of dropped collections
   double element_rows_ ABSL_GUARDED_BY(mutex_) = 0;   // with those too
+  uint64_t orphans_ ABSL_GUARDED_BY(mutex_) = 0;      // those rows on disk
   uint64_t file_bytes_ ABSL_GUARDED_BY(mutex_) = 0;   // of all files, garbage included
   int64_t next_us_ ABSL_GUARDED_BY(mutex_) = 0;       // the time of the next look
   bool has_sampled_ ABSL_GUARDED_BY(mutex_) = false;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """max-data-size, or maxmemory: what happens when the data on disk reaches it, by maxmemory-policy."""
 
+import itertools
 import os
 import statistics
 import threading
@@ -45,13 +46,18 @@ def hash_bytes(client):
     return client.dbsize() * FIELDS * FIELD_BYTES
 
 
+def is_taken(write, *arguments):
+    """Calls a method of a client that writes; whether the reply was not OOM."""
+    try:
+        return bool(write(*arguments))
+    except redis.ResponseError as error:
+        assert "command not allowed when used memory" in str(error)
+        return False
+
+
 def is_refused(client):
     """Whether a small write gets OOM."""
-    try:
-        client.set("more", "x")
-    except redis.ResponseError as error:
-        return "command not allowed when used memory" in str(error)
-    return False
+    return not is_taken(client.set, "more", "x")
 
 
 def data_size(client):
@@ -126,6 +132,39 @@ def test_deleted_collections_make_room_under_noeviction():
         fill_hashes(client, 2000, 2400)
         assert client.exists(*(f"h:{i}" for i in range(2000, 2400))) == 400
         wait_until(lambda: data_bytes(server) < LIMIT_MB * 3 << 18, "a compaction of the deleted rows")
+
+
+def fill_small(client, count):
+    """Sets so many keys with small values."""
+    pipe = client.pipeline(transaction=False)
+    for i in range(count):
+        pipe.set(f"s:{i}", os.urandom(50))
+        if i % 1000 == 999:
+            pipe.execute()
+
+
+def test_a_flushed_database_of_few_keys_makes_room():
+    """Only its keys were counted, so its elements counted as alive until COMPACT, and each write was refused."""
+    with Server(max_data_size=f"{LIMIT_MB}mb", **MEMTABLES) as server:
+        client, other = server.client(), server.client(db=1)
+        fill_small(client, 20_000)
+        wait_until(lambda: not is_taken(other.sadd, "members", *(os.urandom(100) for _ in range(2000))), "OOM")
+        other.flushdb()
+        wait_until(lambda: not is_refused(client), "room", timeout_s=30)
+        wait_until(lambda: data_size(client) < LIMIT_MB << 19, "the compaction", timeout_s=30)
+        assert client.dbsize() == 20_001
+
+
+def test_deleted_large_values_make_room():
+    """Each key was taken to be of the same size, so few large ones beside many small ones seemed to free nothing."""
+    with Server(max_data_size=f"{LIMIT_MB}mb", **MEMTABLES) as server:
+        client = server.client()
+        fill_small(client, 20_000)
+        values = itertools.count()
+        wait_until(lambda: not is_taken(client.set, f"large:{next(values)}", os.urandom(1 << 20)), "OOM")
+        assert client.delete(*client.keys("large:*")) > 10
+        for i in range(12):
+            wait_until(lambda: is_taken(client.set, f"new:{i}", os.urandom(1 << 20)), "room", timeout_s=30)
 
 
 @pytest.mark.slow
