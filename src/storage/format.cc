@@ -31,9 +31,7 @@ Status CheckFormat(std::string_view value) {
     return Status::Corruption("the directory holds a RocksDB database that is not Cairn's");
   }
   if (version == kUnfinished) {
-    return Status::Corruption(
-        "cairn-check --salvage was interrupted while it wrote this directory; remove it and run "
-        "cairn-check again");
+    return Status::Corruption("cairn-check --salvage did not finish this directory: remove it, and run it again");
   }
   if (version < kOldestFormatVersion || version > kFormatVersion) {
     return Status::Corruption(fmt::format("the data is of format {}, this program reads formats {} to {}", version,

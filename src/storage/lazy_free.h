@@ -71,7 +71,8 @@ class LazyFree {
   // that a failed compaction has dropped are counted again when the next one drops them, so the garbage is
   // underestimated by them.
   void NoteDropped(uint64_t rows) { dropped_.fetch_add(rows); }
-  // Called when the output of a compaction or a flush has taken the place of its input.
+  // Called when the output of a compaction or a flush has taken the place of its input. It also forgets rows that
+  // others have dropped which still run: RocksDB does not tell a filter to which of them it belongs.
   void ForgetDropped();
   // The number of calls of AddFlush.
   uint64_t flushes() const { return flushes_.load(std::memory_order_relaxed); }
