@@ -6,7 +6,6 @@ The file system is an ext4 of 300 MB in a file, so blocks, allocation and the jo
 describes the long form (tests/crash/run --only fill_kill --fills 50).
 """
 
-import contextlib
 import os
 import random
 import shutil
@@ -14,6 +13,7 @@ import signal
 import subprocess
 import time
 
+from data_files import size_of
 from harness import Server
 import pytest
 import redis
@@ -175,15 +175,6 @@ def free_bytes(path):
     return disk.f_bavail * disk.f_frsize
 
 
-def log_bytes(folder):
-    """The total size of the folder's logs, which may be deleted meanwhile."""
-    total = 0
-    for path in folder.glob("*.log"):
-        with contextlib.suppress(FileNotFoundError):
-            total += path.stat().st_size
-    return total
-
-
 def allocate(path, size):
     """Creates or extends a file to this size."""
     with open(path, "ab") as file:
@@ -292,7 +283,7 @@ def test_the_log_for_disconnected_replicas_is_deleted_when_the_disk_is_nearly_fu
         for _ in range(5):  # the same keys, so the log is longer than the data
             set_random(client, "k", 2000)
         begin = client.info("replication")["repl_backlog_first_byte_offset"]
-        wait_until(lambda: log_bytes(archive) > 8 << 20, "old logs", primary)
+        wait_until(lambda: size_of(archive.glob("*.log")) > 8 << 20, "old logs", primary)
         reserve = client.info("cairn")["min_free_disk_bytes"]
 
         def is_given_up():
@@ -300,7 +291,7 @@ def test_the_log_for_disconnected_replicas_is_deleted_when_the_disk_is_nearly_fu
             room = free_bytes(data) - reserve
             if room > 0:
                 allocate(ballast, (ballast.stat().st_size if ballast.exists() else 0) + room)
-            return log_bytes(archive) < 4 << 20  # the newest part stays
+            return size_of(archive.glob("*.log")) < 4 << 20  # the newest part stays
 
         wait_until(is_given_up, "room", primary)
         assert client.info("replication")["repl_backlog_first_byte_offset"] > begin

@@ -10,6 +10,7 @@ import time
 import pytest
 import redis
 
+from data_files import table_bytes
 from fault_control import Faults
 from harness import Server
 from pairs import wait_for_link, wait_for_offset
@@ -31,11 +32,6 @@ def fixture_faults():
     """A control file."""
     with Faults() as faults:
         yield faults
-
-
-def table_bytes(server):
-    """The size of RocksDB's tables."""
-    return sum(path.stat().st_size for path in pathlib.Path(server.data_dir).glob("*.sst"))
 
 
 def set_one(client, key):

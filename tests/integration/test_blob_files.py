@@ -6,8 +6,8 @@ import random
 
 import pytest
 import redis
+from data_files import blob_bytes, data_bytes
 from harness import Server
-from test_compaction import data_bytes
 from waiting import wait_until
 
 VALUES = 1500
@@ -102,11 +102,6 @@ def test_the_size_and_compression_of_blobs_can_be_set():
             client.config_set("blob-garbage-share", 0)
         with pytest.raises(redis.ResponseError):
             client.config_set("rocksdb-blob-compression", "lzma")
-
-
-def blob_bytes(server):
-    """The bytes of blob files in the directory."""
-    return sum(path.stat().st_size for path in server.data_dir.glob("*.blob"))
 
 
 @pytest.mark.slow

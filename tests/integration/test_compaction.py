@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """COMPACT, its progress and its end; and compactions by the schedule, which free space without a command."""
 
-import contextlib
 import os
 import random
 import threading
@@ -9,20 +8,11 @@ import time
 
 import pytest
 import redis
+from data_files import data_bytes
 from harness import Server
 from waiting import wait_until
 
 VALUE_BYTES = 4000
-
-
-def data_bytes(server):
-    """The size of the tables and blob files on disk."""
-    total = 0
-    for entry in os.scandir(server.data_dir):
-        if entry.name.endswith((".sst", ".blob")):
-            with contextlib.suppress(FileNotFoundError):  # a compaction has deleted it
-                total += entry.stat().st_size
-    return total
 
 
 def fill(client, keys, prefix="k"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The limit on open files (ulimit -n): clients of any kind leave enough for RocksDB to continue to write."""
 
+import contextlib
 import os
 import resource
 import socket
@@ -52,8 +53,11 @@ def is_refused(connection):
 
 def open_files(server):
     """The server's open files, from /proc."""
-    folder = f"/proc/{server.pid}/fd"
-    return [os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder) if os.path.lexists(f"{folder}/{fd}")]
+    found = []
+    for fd in os.listdir(f"/proc/{server.pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            found.append(os.readlink(f"/proc/{server.pid}/fd/{fd}"))
+    return found
 
 
 def scrape(port):

@@ -6,13 +6,13 @@ A string is split into fragments by an edit after which it has at least 8 KB, an
 (docs/decisions/fragments.md). These tests use sizes around such borders.
 """
 
-import contextlib
 import random
 import threading
 
 import pytest
 import redis
 
+from data_files import data_bytes
 from harness import Server
 from pairs import follow, start, wait_for_offset
 from waiting import wait_until
@@ -250,16 +250,6 @@ def test_survives_a_restart(how):
             assert r.get("s") == bytes(model)
 
 
-def disk_bytes(server):
-    """The size of the server's data files without its log; files that are deleted meanwhile do not count."""
-    total = 0
-    for path in server.data_dir.rglob("*"):
-        if path.suffix in (".sst", ".blob"):
-            with contextlib.suppress(FileNotFoundError):
-                total += path.stat().st_size
-    return total
-
-
 @pytest.mark.parametrize("words", [("del", "s"), ("unlink", "s"), ("set", "s", "x"), ("flushall",),
                                    ("pexpire", "s", 1)], ids=lambda words: words[0])
 def test_fragments_are_deleted_with_the_string(words):
@@ -270,11 +260,11 @@ def test_fragments_are_deleted_with_the_string(words):
             r.setrange("s", start_at, random.Random(start_at).randbytes(MEGABYTE))
         server.restart()
         r = server.client(socket_timeout=120)
-        assert disk_bytes(server) > 20 * MEGABYTE
+        assert data_bytes(server) > 20 * MEGABYTE
         r.execute_command(*words)
         wait_until(lambda: r.strlen("s") <= 1)
         r.execute_command("COMPACT")
-        wait_until(lambda: disk_bytes(server) < 8 * MEGABYTE, "giving the space back")
+        wait_until(lambda: data_bytes(server) < 8 * MEGABYTE, "giving the space back")
 
 
 def test_can_be_renamed_and_moved(pair):

@@ -9,8 +9,8 @@ import time
 
 import pytest
 import redis
+from data_files import data_bytes
 from harness import Server
-from test_compaction import data_bytes
 from waiting import wait_until
 
 LIMIT_MB = 24

@@ -5,7 +5,6 @@ Times depend on the machine, so the delay of a write is compared with the time o
 bench/replication checks the absolute figure, a median below a millisecond.
 """
 
-import pathlib
 import statistics
 import time
 
@@ -13,6 +12,7 @@ import pytest
 
 from harness import PATIENCE
 from pairs import follow, start
+from process_threads import read_of_threads
 from raw_client import RawClient
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
@@ -82,11 +82,10 @@ def test_wait_is_answered_at_once(pair):
 def threads(pid):
     """The voluntary context switches and the CPU time in ticks of each thread of a process."""
     found = {}
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        name = (task / "comm").read_text().strip()
-        status = dict(line.split(":", 1) for line in (task / "status").read_text().splitlines())
-        fields = (task / "stat").read_text().rpartition(")")[2].split()
-        found[name] = int(status["voluntary_ctxt_switches"]), int(fields[11]) + int(fields[12])
+    for comm, status_lines, stat in read_of_threads(pid, "comm", "status", "stat"):
+        status = dict(line.split(":", 1) for line in status_lines.splitlines())
+        fields = stat.rpartition(")")[2].split()
+        found[comm.strip()] = int(status["voluntary_ctxt_switches"]), int(fields[11]) + int(fields[12])
     return found
 
 

@@ -9,6 +9,7 @@ import random
 
 import pytest
 import redis
+from data_files import size_of
 from harness import Server
 from pairs import follow, start, wait_for_offset
 from waiting import wait_until
@@ -100,7 +101,7 @@ def test_commands_that_change_nothing_are_no_changes(r, words):
 
 def log_bytes(server):
     """The size of RocksDB's logs."""
-    return sum(path.stat().st_size for path in server.data_dir.rglob("*.log") if path.name != "server.log")
+    return size_of(path for path in server.data_dir.rglob("*.log") if path.name != "server.log")
 
 
 def test_an_increment_of_a_large_sketch_writes_little():

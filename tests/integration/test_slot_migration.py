@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import pathlib
 import random
 import select
 import signal
@@ -18,6 +17,7 @@ from cluster_nodes import (address, await_ok, call, cluster, flags_of, give_slot
                            redis_cli, start_node)
 from fake_peers import FakeTarget
 from harness import by_size, tool_path
+from process_threads import read_of_threads
 from raw_client import RawClient
 from redis.cluster import ClusterNode, RedisCluster
 from slot_moves import (ask_taken, await_end, begin, begin_import, contents, establish, fill, migrations, move,
@@ -205,8 +205,7 @@ def test_a_slot_that_is_being_exported_is_not_changed_by_hand():
 
 def export_threads(server):
     """The number of threads that export slots."""
-    tasks = pathlib.Path(f"/proc/{server.pid}/task")
-    return sum(comm.read_text() == "slot-export\n" for comm in tasks.glob("*/comm"))
+    return read_of_threads(server.pid, "comm").count(["slot-export\n"])
 
 
 def test_one_export_runs_at_a_time():

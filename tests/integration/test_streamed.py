@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Separate threads send data to replicas, so they do not compete with clients of the same port."""
 
-import contextlib
-import pathlib
 import random
 
 import pytest
 from pairs import assert_same, follow, start, wait_for_offset
+from process_threads import read_of_threads
 
 pytestmark = pytest.mark.slow
 
@@ -16,11 +15,9 @@ KEYS, VALUE_BYTES = 400, 100_000
 def seconds_by_thread(pid):
     """Name -> the processor time of the threads with that name (/proc/PID/task/TID/schedstat)."""
     seconds = {}
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
-            name = (task / "comm").read_text("ascii").strip()
-            ran_ns = int((task / "schedstat").read_text("ascii").split()[0])
-            seconds[name] = seconds.get(name, 0) + ran_ns / 1e9
+    for comm, schedstat in read_of_threads(pid, "comm", "schedstat"):
+        name = comm.strip()
+        seconds[name] = seconds.get(name, 0) + int(schedstat.split()[0]) / 1e9
     return seconds
 
 
