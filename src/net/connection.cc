@@ -48,6 +48,7 @@ Connection::~Connection() { ASSERT(!events_.exist(), "a connection is shut befor
 void Connection::Start(std::shared_ptr<Client> client) {
   client_ = std::move(client);
   WatchRead(true);
+  NoteBuffers();
   OnWake();
 }
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MEMORY STATS, MALLOC-STATS, DOCTOR and PURGE, LOLWUT and MODULE: commands that tools send to any server."""
 
+import contextlib
+import socket
+
 import cgroups
 import pytest
 import redis
 from harness import Server
+from waiting import wait_until
 
 
 def pairs(reply):
@@ -75,3 +79,14 @@ def test_a_budget_beyond_the_machine_is_refused(server):
     with pytest.raises(redis.ResponseError, match="more than the memory of the machine"):
         client.config_set("memory-budget", 2**63 - 1)
     assert client.config_get("memory-budget") == before
+
+
+def test_clients_count_before_their_first_command(server):
+    """Thousands that have just connected would not be in the sum of INFO's parts."""
+    client, count = server.client(), 200
+    before = client.info("cairn")["used_client_bytes"]
+    with contextlib.ExitStack() as connections:
+        for _ in range(count):
+            connections.enter_context(socket.create_connection((server.host, server.port)))
+        wait_until(lambda: client.info("clients")["connected_clients"] > count, "the connections", pause_s=0)
+        assert client.info("cairn")["used_client_bytes"] - before > count * 1000
