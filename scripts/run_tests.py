@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs every part of the test suite, one after the other, and adds up their counts.
+"""Runs every part of the test suite and adds up their counts.
 
 A part is a separate program that can be run by hand. ctest and pytest write a JUnit file. Every other program prints "N
 passed, N failed" as its last line (", N skipped" may follow); Redis's own suite counts the tests that pass on
 redis-server. A part that is missing, dies, hangs or fails without naming a test counts as one failure: silence is never
 success. A part hangs if it prints nothing for HANG_S; no part fails only because the machine is slow.
 
+Parts that wait most of their time run at the end, two at a time; the output of each is shown when it ends. The others
+run before them, one after the other.
+
 There are three sizes: fewer parts with less of each (--quick), the default, and the long forms (--long).
 CAIRN_TEST_SIZE passes the size to the parts that use it.
 """
 
 import argparse
+import concurrent.futures
 import dataclasses
 import os
 import pathlib
@@ -19,6 +23,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree
 
@@ -44,6 +49,7 @@ class Part:
     command: list[str]
     junit: str | None = None
     by_name: bool = False  # long: it runs only if --only names it
+    waits: bool = False  # it needs less than a core and measures no times: it may run beside another such part
 
 
 @dataclasses.dataclass
@@ -65,7 +71,7 @@ class Counts:
 
 
 def list_parts(size: str) -> list[Part]:
-    """The parts in the order they run: the quickest to fail first. `size` is quick, normal or long."""
+    """The parts, the quickest to fail first. `size` is quick, normal or long."""
     quick, long = size == "quick", size == "long"
     flags = {"quick": ["--quick"], "normal": [], "long": ["--long"]}[size]
     # Tests of three files at a time, because many tests wait. Each test has its own ports and directories.
@@ -91,16 +97,19 @@ def list_parts(size: str) -> list[Part]:
         Part("differential_valkey", ["tests/differential/run", "--oracle", "valkey", "--seed", "7",
                                      "--commands", commands[1]]),
         Part("fuzz", ["tests/fuzz/run"] + damage),
-        Part("redis_suite", ["tests/compat/redis_suite"] + units + (flags if long else [])),
+        Part("redis_suite", ["tests/compat/redis_suite"] + units + (flags if long else []), waits=True),
+        Part("faults", ["tests/faults/run"], by_name=quick, waits=True),
         Part("redis_own_servers", ["tests/compat/redis_suite", "--own-servers"], by_name=True),
-        Part("redis_cluster", ["tests/compat/redis_suite", "--cluster"] + cluster_units + (flags if long else [])),
+        Part("redis_cluster", ["tests/compat/redis_suite", "--cluster"] + cluster_units + (flags if long else []),
+             waits=True),
         Part("redis_benchmark", ["tests/compat/redis_benchmark"] + flags, by_name=quick),
         Part("clients", ["tests/clients/run"] + (flags if quick else [])),
-        Part("client_suites", ["tests/clients/suites", "redis-py-json", "redis-py-bloom"], by_name=quick),
-        Part("frameworks", ["tests/frameworks/run"] + (flags + QUICK_FRAMEWORKS if quick else [])),
-        Part("simulation", ["tests/simulation/run", "--first", "1", "--seeds", "6" if quick else "60"]),
+        Part("client_suites", ["tests/clients/suites", "redis-py-json", "redis-py-bloom"], by_name=quick,
+             waits=True),
+        Part("frameworks", ["tests/frameworks/run"] + (flags + QUICK_FRAMEWORKS if quick else []), waits=True),
+        Part("simulation", ["tests/simulation/run", "--first", "1", "--seeds", "6" if quick else "60"],
+             waits=True),
         Part("crash", ["tests/crash/run"] + flags + (["--only", "atomicity"] if quick else [])),
-        Part("faults", ["tests/faults/run"], by_name=quick),
         Part("flood", ["tests/flood/run"], by_name=quick),
         Part("pairs", ["tests/pairs/run"] + flags, by_name=quick),
         Part("clusters", ["tests/clusters/run"] + flags, by_name=quick),
@@ -108,7 +117,7 @@ def list_parts(size: str) -> list[Part]:
         Part("histories", ["tests/histories/run"] + flags),
         Part("upgrade", pytest + ["-m", "not older", "tests/upgrade"], "--junitxml"),
         Part("upgrade_older", pytest + ["-m", "older", "tests/upgrade"], "--junitxml", by_name=True),
-        Part("package", pytest + ["tests/package"], "--junitxml", by_name=quick),
+        Part("package", pytest + ["tests/package"], "--junitxml", by_name=quick, waits=True),
         Part("sanitize_thread", ["tests/sanitize/run", "thread"], by_name=True),
         Part("sanitize_address", ["tests/sanitize/run", "address"], by_name=True),
         Part("sanitize_undefined", ["tests/sanitize/run", "undefined"], by_name=True),
@@ -140,8 +149,17 @@ def count_output(output: str) -> Counts:
     return counts
 
 
-def run_program(command: list[str]) -> tuple[int | None, str]:
-    """Runs the command and shows its output; the exit status is None if it was stopped after HANG_S of silence."""
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    """How a program ended: the status is None if it was stopped after HANG_S of silence."""
+
+    status: int | None
+    output: str
+    cpu_s: float  # of the program and of all that it has waited for
+
+
+def run_program(command: list[str], show: bool) -> Ended:
+    """Runs the command to its end, and shows its output at once if `show`."""
     own_python = os.path.dirname(sys.executable)  # Python programs among the parts use it too
     environment = dict(os.environ, PYTHONUNBUFFERED="1", PATH=f"{own_python}:{os.environ['PATH']}")
     child = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -156,42 +174,78 @@ def run_program(command: list[str]) -> tuple[int | None, str]:
         if not piece:
             break
         pieces.append(piece)
-        sys.stdout.buffer.write(piece)
-        sys.stdout.flush()
-    status = child.wait()
-    return (None if hangs else status), b"".join(pieces).decode(errors="replace")
+        if show:
+            sys.stdout.buffer.write(piece)
+            sys.stdout.flush()
+    _, wait_status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(wait_status)
+    return Ended(None if hangs else child.returncode, b"".join(pieces).decode(errors="replace"),
+                 usage.ru_utime + usage.ru_stime)
 
 
-def run_part(part: Part) -> tuple[Counts, str]:
-    """Runs one part and returns its counts and its output; a part that fails without naming a test counts as one
-    failure."""
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a part has shown: its output ends with what is wrong with the part itself."""
+
+    counts: Counts
+    output: str
+    seconds: float = 0
+    cpu_s: float = 0
+
+
+def run_part(part: Part, show: bool) -> Outcome:
+    """Runs one part; one that fails without naming a test counts as one failure. Its output is shown at once if `show`.
+    """
+    started = time.monotonic()
     program = ROOT / part.command[0]
     if "/" in part.command[0] and not program.exists():
-        print(f"{part.name}: {part.command[0]} does not exist")
-        return Counts(failed=1), ""
+        return Outcome(Counts(failed=1), f"{part.name}: {part.command[0]} does not exist")
     command = list(part.command)
     results = RESULTS / f"{part.name}.xml"
     if part.junit:
         results.unlink(missing_ok=True)
         command += [part.junit, str(results)]
 
-    status, output = run_program(command)
+    ended = run_program(command, show)
     if part.junit:
         counts = count_junit(results) if results.exists() else Counts()
     else:
-        counts = count_output(output)
-    if status is None:
-        print(f"{part.name}: stopped, it printed nothing for {HANG_S} s")
-    if counts.failed == 0 and (status != 0 or counts.passed + counts.skipped == 0):
-        print(f"{part.name}: exit status {status}, {counts}")
+        counts = count_output(ended.output)
+    remarks = ""
+    if ended.status is None:
+        remarks += f"{part.name}: stopped, it printed nothing for {HANG_S} s\n"
+    if counts.failed == 0 and (ended.status != 0 or counts.passed + counts.skipped == 0):
+        remarks += f"{part.name}: exit status {ended.status}, {counts}\n"
         counts.failed += 1
-    return counts, output
+    if show:
+        print(remarks, end="", flush=True)
+    return Outcome(counts, ended.output + remarks, time.monotonic() - started, ended.cpu_s)
 
 
-def cpu_of_children() -> float:
-    """The seconds of CPU of all programs that have ended."""
-    times = os.times()
-    return times.children_user + times.children_system
+def run_parts(parts: list[Part]) -> dict[str, Outcome]:
+    """Runs the parts, those that wait two at a time after the others; returns what each has shown, by its name."""
+    outcomes = {}
+    for part in parts:
+        if not part.waits:
+            print(title_of(part), flush=True)
+            outcomes[part.name] = run_part(part, show=True)
+    one_writes = threading.Lock()
+
+    def run_beside_another(part: Part):
+        outcome = run_part(part, show=False)
+        with one_writes:
+            print(f"{title_of(part)}\n{outcome.output.rstrip()}", flush=True)
+            outcomes[part.name] = outcome
+
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for future in [pool.submit(run_beside_another, part) for part in parts if part.waits]:
+            future.result()
+    return outcomes
+
+
+def title_of(part: Part) -> str:
+    """The line above a part's output."""
+    return f"\n==> {part.name}: {' '.join(part.command)}"
 
 
 def show_failures(outputs: dict[str, str]):
@@ -226,21 +280,14 @@ def main() -> int:
         parts = [part for part in parts if not part.by_name]
 
     RESULTS.mkdir(parents=True, exist_ok=True)
+    outcomes = run_parts(parts)
+    show_failures({name: outcome.output for name, outcome in outcomes.items() if outcome.counts.failed})
+    print()
     total = Counts()
-    summary = []
-    failed = {}
-    for part in parts:
-        print(f"\n==> {part.name}: {' '.join(part.command)}", flush=True)
-        started, cpu = time.monotonic(), cpu_of_children()
-        counts, output = run_part(part)
-        total.add(counts)
-        summary.append(f"{part.name:16} {counts}  "
-                       f"({time.monotonic() - started:.0f} s, {cpu_of_children() - cpu:.0f} s of CPU)")
-        if counts.failed:
-            failed[part.name] = output
-    show_failures(failed)
-    print("\n" + "\n".join(summary) + "\n")
-    print(total)
+    for name, outcome in outcomes.items():
+        total.add(outcome.counts)
+        print(f"{name:16} {outcome.counts}  ({outcome.seconds:.0f} s, {outcome.cpu_s:.0f} s of CPU)")
+    print(f"\n{total}")
     return 1 if total.failed else 0
 
 
