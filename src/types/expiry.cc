@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "types/expiry.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -72,26 +73,49 @@ Status DeleteDueFields(Keyspace& keyspace, const Key& key, KeyEntry entry) {
   return Ok();
 }
 
+// What has become of a due row since it was read.
+enum class DueState : unsigned char { kGone, kOneRow, kOther };
+
+// The states of these rows, which are in order and of one engine: one walk costs less than a look-up for each. Those
+// whose values must be read anyway are kOther. REQUIRES: the stripes of their keys are held, and no changes of them.
+Result<std::vector<DueState>> StatesOf(Transaction& txn, std::span<const DueRow> due) {
+  std::vector<DueState> states(due.size(), DueState::kOther);
+  if (std::ranges::none_of(due, &DueRow::is_one_row)) return states;  // they may be in any order
+  Cursor cursor = txn.Scan(MakeExpiryRow(due.front().when_ms, due.front().key_row, 0),
+                           MakeExpiryRow(due.back().when_ms + 1, {}, 0));
+  for (size_t i = 0; i < due.size(); ++i) {
+    if (!due[i].is_one_row) continue;
+    const RowKey row = MakeExpiryRow(due[i].when_ms, due[i].key_row, 0);
+    while (cursor.Valid() && cursor.row() < row.row()) cursor.Next();
+    if (!cursor.Valid() || cursor.row() != row.row()) {
+      states[i] = DueState::kGone;
+    } else if (cursor.value() == kExpiresOneRow) {
+      states[i] = DueState::kOneRow;
+    }
+  }
+  TRY(cursor.TakeStatus());
+  return states;
+}
+
 // Deletes a key by its expiry row alone, which is as long there as the key has this expiry. Returns false if the value
 // must be read first.
-Result<bool> DeleteOneRow(Keyspace& keyspace, const Key& key, int64_t when_ms) {
+bool DeleteOneRow(Keyspace& keyspace, const Key& key, const DueRow& row, DueState state) {
   Transaction& txn = keyspace.txn();
-  if (!txn.command().HasPassed(when_ms) || !txn.store().databases().IsLive(keyspace.id())) return false;
-  const RowRef found = TRY(txn.Get(MakeExpiryRow(when_ms, key.row().row(), key.stripe()), Access::kPeek));
-  if (found && found.bytes() != kExpiresOneRow) return false;
-  if (found) keyspace.RemoveExpiredRow(key, when_ms);
+  if (state == DueState::kOther) return false;
+  if (!txn.command().HasPassed(row.when_ms) || !txn.store().databases().IsLive(keyspace.id())) return false;
+  if (state == DueState::kOneRow) keyspace.RemoveExpiredRow(key, row.when_ms);
   return true;
 }
 
 // Deletes the key or the hash fields of an expiry row that are still due. The expiry row is deleted with its key or
 // field; a stale row, or one of a dropped keyspace, is deleted alone. (Snapshots still see it: unlike a compaction
 // filter's removal, this is an ordinary delete.)
-Status DeleteDueRow(Transaction& txn, const Limits& limits, int64_t now_ms, const DueRow& row,
+Status DeleteDueRow(Transaction& txn, const Limits& limits, int64_t now_ms, const DueRow& row, DueState state,
                     const KeyRowParts& parts) {
   Keyspace keyspace = Keyspace::ById(txn, parts.keyspace, limits);
   const Key key = keyspace.Name(parts.key);
   if (IsHidden(txn.store(), parts)) return Ok();  // its row is read again when the slot is shown
-  if (row.is_one_row && TRY(DeleteOneRow(keyspace, key, row.when_ms))) return Ok();
+  if (DeleteOneRow(keyspace, key, row, state)) return Ok();
   KeyEntry entry;
   if (txn.store().databases().IsLive(parts.keyspace)) entry = TRY(keyspace.Find(key, Access::kPeek));
   if (entry.IsStoredExpired()) return keyspace.Remove(key, entry);
@@ -114,9 +138,10 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
   }
   TRY(txn.Lock(stripes));
   if (!may_expire()) return Status::WouldWait();
-  for (const DueRow& row : due) {
+  const std::vector<DueState> states = TRY(StatesOf(txn, due));
+  for (size_t i = 0; i < due.size(); ++i) {
     KeyRowParts parts;
-    if (ParseKeyRow(row.key_row, parts)) TRY(DeleteDueRow(txn, limits, now_ms, row, parts));
+    if (ParseKeyRow(due[i].key_row, parts)) TRY(DeleteDueRow(txn, limits, now_ms, due[i], states[i], parts));
   }
   TRY(txn.FinishCommand());
   return txn.Commit(CommitMode::kWait);

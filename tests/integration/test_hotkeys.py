@@ -148,7 +148,8 @@ def test_hot_keys_are_found(hotkeys, r, ratio):
     assert len(pairs(found["by-net-bytes"])) == 10
     assert all(key.startswith(b"hot") for key in pairs(found["by-net-bytes"]))
     by_time = list(pairs(found["by-cpu-time-us"]))
-    assert sum(key.startswith(b"hot") for key in by_time) > len(by_time) // 2 > 0
+    # A command that waits for a processor takes longer than all commands of a hot key together.
+    assert any(key.startswith(b"hot") for key in by_time), by_time
     assert found["all-commands-all-slots-us"] > 0
 
 

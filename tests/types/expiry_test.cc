@@ -6,6 +6,7 @@
 
 #include <rocksdb/statistics.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -162,6 +163,30 @@ TEST_F(ExpiryTest, AValueOfOneRowIsDeletedUnread) {
   EXPECT_EQ(Expire(txn(), 10), 1u);
   EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
   EXPECT_EQ(ExpiryRowOf("k"), "none");
+}
+
+// A commit looks for all of its rows in one walk, while it holds the keys. "e" is one whose value must be read anyway.
+TEST_F(ExpiryTest, OfRowsThatWereReadOnlyThoseThatAreStillDueAreDeleted) {
+  std::vector<DueRow> due;
+  for (const std::string name : {"a", "b", "c", "d", "e", "h"}) {
+    if (name != "d" && name != "h") PutKey(txn(), Keyspace(txn(), 0, limits_), name, kFirstMs);
+    const Key key = Keyspace(txn(), 0, limits_).Name(name);
+    due.push_back({kFirstMs, std::string(key.row().row()), name != "e"});
+  }
+  std::ranges::sort(due);
+  SetFields(0, 1);
+  PutKey(txn(), Keyspace(txn(), 0, limits_), "b", kNoExpiry);
+  PutKey(txn(), Keyspace(txn(), 0, limits_), "c", kLaterMs);
+  SetFields(1, 10000);  // "h" is no longer one row
+  uint64_t done = 0;
+  const Status status = ExpireRows(txn(), limits_, now_ms(), due, done, [] { return true; });
+  ASSERT_TRUE(status.ok()) << status.text();
+  EXPECT_EQ(done, due.size());
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 2);  // "b" and "c"
+  Begin();
+  EXPECT_TRUE(Keyspace(txn(), 0, limits_).Find(Keyspace(txn(), 0, limits_).Name("b"))->exists());
+  EXPECT_FALSE(txn().Scan(MakeOwnerRow(0, 0), MakeOwnerRow(UINT64_MAX, 0)).Valid());
+  EXPECT_EQ(Expire(txn(), 10), 1u);  // "c"
 }
 
 // A value that grows or shrinks keeps its expiry. Rows that were forgotten would be garbage for ever.
