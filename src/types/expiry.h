@@ -32,7 +32,8 @@ struct DueRow {
 
 // Deletes the keys and the hash fields of these rows that are still due, some dozen per commit. `done` becomes the
 // number of rows processed: all of them, unless an error occurred. Takes the stripes of the keys. Asks `may_expire` in
-// each commit while it holds them, and returns kWouldWait if not. Thread: that of the transaction.
+// each commit while it holds them, and returns kWouldWait if not. If `is_one_row` of a row is set, all rows must be of
+// one engine and in the order of the expiries space. Thread: that of the transaction.
 Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows, uint64_t& done,
                   absl::FunctionRef<bool()> may_expire);
 

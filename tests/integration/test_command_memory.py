@@ -69,8 +69,7 @@ def test_large_members_are_not_all_read_into_memory(large_members, line, reply):
 
 
 def test_many_commands_at_once_are_bounded_together():
-    """Copies of different keys, each just within the limit of a quarter, take turns: their memory does not add up to
-    twice the budget. Beside them the memtables grow."""
+    """Copies of different keys, each just within the limit, take turns: their memory does not add up."""
     keys, members = 8, 50_000
 
     def copy(number):
@@ -85,7 +84,7 @@ def test_many_commands_at_once_are_bounded_together():
         before = server.begin_peak()
         with concurrent.futures.ThreadPoolExecutor(keys) as pool:
             assert all(pool.map(copy, range(keys)))
-        assert server.peak_bytes() - before < BUDGET_BYTES
+        assert server.peak_bytes() - before < BUDGET_BYTES * 3 / 4
 
 
 def test_parts_are_served(server):
