@@ -123,9 +123,10 @@ const Directive kRows[] = {
      .special = &kDayWindowSyntax, .target = PublishCompactionWindow, .syntax = "<HH:MM>-<HH:MM> | \"\"",
      .help = "The time of the day, in the server's time zone, in which these compactions may start and run; what is "
              "left at its end continues in the next window. It may span midnight. Empty is any time."},
-    {.name = "max-background-jobs", .section = kRocks, .kind = Kind::kNumber, .fallback = "2", .min = 1, .max = 64,
+    {.name = "max-background-jobs", .section = kRocks, .kind = Kind::kNumber, .fallback = "3", .min = 1, .max = 64,
      .flags = kStartOnly, .target = &S::max_background_jobs,
-     .help = "The most flushes and compactions that run at the same time."},
+     .help = "The most flushes and compactions that run at the same time; of 3, one flush and two compactions. RocksDB "
+             "starts a second compaction only while compactions are behind."},
     {.name = "rocksdb-max-subcompactions", .section = kRocks, .kind = Kind::kNumber, .fallback = "2", .min = 1,
      .max = 64, .flags = kStartOnly, .target = &S::rocksdb_max_subcompactions,
      .help = "Threads that share one large compaction."},

@@ -32,7 +32,7 @@ struct StoreOptions {
   bool in_memory = false;          // without files (storage/row_engines.h)
   Budget budget;
   uint64_t compaction_bytes_per_second = 0;  // 0: no limit
-  int background_jobs = 2;
+  int background_jobs = 3;
   int subcompactions = 2;
   uint64_t wal_bytes = 256ull << 20;  // memtables are flushed at this size to free old logs
   bool keeps_logs = false;            // for LogReader, until DropOldLogs (storage/old_logs.h)
