@@ -75,7 +75,11 @@ Reply SetRange(Model& model, const Words& argv) {
 Reply GetRange(Model& model, const Words& argv) {
   const String* const value = model.Get<String>(argv[1]);
   if (value == nullptr) return Bulk("");
-  const auto [first, last] = ToRange(ToInt(argv[2]), ToInt(argv[3]), value->size());
+  const int64_t start = ToInt(argv[2]);
+  int64_t end = ToInt(argv[3]);
+  if (start < 0 && start > end) return Bulk("");
+  if (end < 0) end = std::max<int64_t>(0, end + static_cast<int64_t>(value->size()));  // unlike the end of LRANGE
+  const auto [first, last] = ToRange(start, end, value->size());
   return Bulk(value->substr(first, last - first));
 }
 

@@ -112,16 +112,18 @@ Reply Node::Run(size_t index, int db, const Words& words, bool is_interrupted) {
     seams.fast_lane_steps = steps;
     const Outcome outcome = dispatcher_.Execute(on, session, argv, reply);
     seams.fast_lane_steps = UINT64_MAX;
+    if (outcome.verdict == Verdict::kParked) dispatcher_.Forget(session);
+    if (outcome.verdict != Verdict::kWouldWait && worker.is_lost) {  // since an earlier run of the command met a lock
+      CommitOpen(index);
+      return Failure("SIMULATION the tick is lost");
+    }
     if (outcome.verdict == Verdict::kDone) {
       std::string_view bytes(out);
       Reply parsed = ParseReply(bytes);
       return bytes.empty() ? parsed : Failure("SIMULATION more than one reply");
     }
     if (!out.empty()) return Failure("SIMULATION a command that waits has replied");
-    if (outcome.verdict == Verdict::kParked) {
-      dispatcher_.Forget(session);
-      return {Reply::Kind::kWaits};
-    }
+    if (outcome.verdict == Verdict::kParked) return {Reply::Kind::kWaits};
     ++reruns_;
     if (steps > CommandState::kFastLaneSteps) return RunOnSlowLane(worker, session, argv);
     MakeWay(worker, steps);
