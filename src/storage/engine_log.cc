@@ -50,9 +50,10 @@ class EngineLog : public rocksdb::Logger {
 
 }  // namespace
 
-// Source: db/log_reader.cc of RocksDB 7.8. A record of several blocks has the second text.
+// Source: db/log_reader.cc and db_impl/db_impl_open.cc of RocksDB 7.8. A record of several blocks has the second text.
+// The message about a whole log that is dropped because of damage in an earlier one has no reason.
 LogDamage DamageIn(const char* format, std::string_view text) {
-  if (std::strstr(format, "dropping %d bytes") == nullptr) return LogDamage::kNone;
+  if (std::strstr(format, "dropping %d bytes; %s") == nullptr) return LogDamage::kNone;
   const bool is_torn = text.find("truncated") != text.npos || text.find("error reading trailing data") != text.npos;
   return is_torn ? LogDamage::kTornEnd : LogDamage::kPiece;
 }

@@ -110,6 +110,12 @@ Space SpaceNamed(const std::string& name) {
   return Space::kMeta;
 }
 
+void CloseRocksDb(std::vector<rocksdb::ColumnFamilyHandle*>& families, std::unique_ptr<rocksdb::DB>& db) {
+  for (rocksdb::ColumnFamilyHandle* family : families) static_cast<void>(db->DestroyColumnFamilyHandle(family).ok());
+  families.clear();
+  db.reset();
+}
+
 // Links the tables, blob files and logs; copies the small files, which RocksDB may write to.
 Status LinkFiles(const std::string& dir, const std::string& copy) {
   std::error_code error;
@@ -203,6 +209,7 @@ DirectoryLock::~DirectoryLock() {
 
 Result<std::unique_ptr<OfflineDatabase>> OfflineDatabase::Open(const std::string& dir) {
   std::unique_ptr<OfflineDatabase> database(new OfflineDatabase(dir));
+  if (database->OpenAsServer()) return database;
   const OpenOptions options = MakeOptions(dir, &database->log_damage_);
   TRY(OpenRocksDb(dir, options, database->families_, database->db_));
   return database;
@@ -210,9 +217,18 @@ Result<std::unique_ptr<OfflineDatabase>> OfflineDatabase::Open(const std::string
 
 OfflineDatabase::OfflineDatabase(std::string dir) : dir_(std::move(dir)) {}
 
-OfflineDatabase::~OfflineDatabase() {
-  if (db_ == nullptr) return;
-  for (rocksdb::ColumnFamilyHandle* family : families_) static_cast<void>(db_->DestroyColumnFamilyHandle(family).ok());
+OfflineDatabase::~OfflineDatabase() { CloseRocksDb(families_, db_); }
+
+// A power loss can tear the end of a log and leave records of the next one. A server replays the logs up to the tear.
+bool OfflineDatabase::OpenAsServer() {
+  if (!CheckSyncedFiles(dir_).ok()) return false;
+  OpenOptions options = MakeOptions(dir_, &log_damage_);
+  options.db.paranoid_checks = true;
+  options.db.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  if (OpenRocksDb(dir_, options, families_, db_).ok() && log_damage_.empty()) return true;
+  CloseRocksDb(families_, db_);
+  log_damage_.clear();
+  return false;
 }
 
 bool OfflineDatabase::LogIsTorn() const {
@@ -222,7 +238,7 @@ bool OfflineDatabase::LogIsTorn() const {
   std::vector<rocksdb::ColumnFamilyHandle*> families;
   std::unique_ptr<rocksdb::DB> db;
   const bool opened = OpenRocksDb(dir_, options, families, db).ok();
-  for (rocksdb::ColumnFamilyHandle* family : families) static_cast<void>(db->DestroyColumnFamilyHandle(family).ok());
+  CloseRocksDb(families, db);
   return !opened;
 }
 

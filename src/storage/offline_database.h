@@ -3,8 +3,9 @@
 // OfflineDatabase: the files of a data directory that no server has open, for reading only. It never writes: it holds
 // RocksDB's LOCK by a read lock, which keeps a server away.
 //
-// Opening succeeds in spite of damaged tables and logs, and CheckFiles names these. Rows are read through OfflineRows,
-// which steps over damaged blocks.
+// It has the rows that a server would have after its start. Opening succeeds in spite of damaged tables and logs too,
+// and CheckFiles names these; then the rows are all that can be read, also those of commits behind damage of a log.
+// Rows are read through OfflineRows, which steps over damaged blocks.
 //
 // Thread: that of its user.
 #pragma once
@@ -73,6 +74,8 @@ class OfflineDatabase {
 
  private:
   explicit OfflineDatabase(std::string dir);
+  // False: something is damaged.
+  bool OpenAsServer();
   rocksdb::ColumnFamilyHandle* Family(Space space, StorageMode mode) const;
 
   const std::string dir_;

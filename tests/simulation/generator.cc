@@ -19,7 +19,7 @@ constexpr int64_t kLongestTtlMs = 3000;
 Setting Generator::MakeSetting() {
   static constexpr uint64_t kCacheBytes[] = {32 << 10, 256 << 10, 8 << 20};
   Setting setting;
-  setting.syncs_commits = OneIn(3);
+  setting.appendfsync = static_cast<AppendFsync>(Below(3));
   setting.is_small = !OneIn(3);
   setting.key_cache_bytes = kCacheBytes[Below(std::size(kCacheBytes))];
   setting.workers = 1 + Below(3);

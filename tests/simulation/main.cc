@@ -16,6 +16,7 @@
 #include <sstream>
 #include <string>
 
+#include "config/database_options.h"
 #include "simulation/generator.h"
 #include "simulation/simulation.h"
 
@@ -88,7 +89,8 @@ int main(int argc, char** argv) {
     }
     if (status == 0) {
       std::printf("%s power cuts with %s %zu\n", ToText(simulation.totals()).c_str(),
-                  setting.syncs_commits ? "always" : "everysec", static_cast<size_t>(simulation.totals().crashes));
+                  std::string(DurabilityName(setting.appendfsync)).c_str(),
+                  static_cast<size_t>(simulation.totals().crashes));
     }
     std::fflush(stdout);
     if (status != 0) _exit(status);

@@ -45,7 +45,7 @@ Result<std::unique_ptr<Node>> Node::Open(const std::string& dir, const Setting& 
   Env::Default()->SetBackgroundThreads(1, Env::HIGH);
   std::unique_ptr<Store> store = TRY(Store::Open(options));
   UseOneThread(store->engine().db());
-  if (setting.syncs_commits) TRY(store->log().SetSyncsCommits(true));
+  if (setting.appendfsync == AppendFsync::kAlways) TRY(store->log().SetSyncsCommits(true));
   return std::unique_ptr<Node>(new Node(std::move(store), setting, std::move(on_tick)));
 }
 

@@ -106,6 +106,7 @@ void Simulation::Dispatch(const Step& step) {
     case StepKind::kHandOver: return node_->HandOver(step.worker);
     case StepKind::kGroupCommit: return node_->CommitTogether();
     case StepKind::kSync: {
+      if (setting_.appendfsync == AppendFsync::kNo) return;
       const Status synced = node_->Sync();
       if (synced.ok()) history_.NoteSynced();
       return RequireUnlessFailed(synced, "sync");
@@ -239,7 +240,7 @@ void Simulation::OnTick(TickName tick, Node::TickEvent event) {
   if (event == Node::TickEvent::kCommitted) {
     history_.Commit(changes);
     if (crash_history_) crash_history_->Commit(changes);
-    if (setting_.syncs_commits) history_.NoteSynced();
+    if (setting_.appendfsync == AppendFsync::kAlways) history_.NoteSynced();
   } else if (disk_->failed_steps() == failed_before_) {
     throw Mismatch{"a commit failed without a fault of the disk"};
   }

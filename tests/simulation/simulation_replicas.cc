@@ -30,6 +30,7 @@ void Simulation::RunReplicaStep(const Step& step) {
     }
     case StepKind::kCut: return Cut(replica);
     case StepKind::kReplicaSync: {
+      if (setting_.appendfsync == AppendFsync::kNo) return;
       const Status synced = replica.Sync();
       if (!synced.ok()) throw Mismatch{"a replica's sync failed: " + std::string(synced.text())};
       return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "simulation/step.h"
 
+#include "config/database_options.h"
 #include "simulation/text.h"
 
 namespace cairn::simulation {
@@ -43,7 +44,7 @@ std::string ToText(const Step& step) {
 }
 
 std::string ToText(const Setting& setting) {
-  return std::string(setting.syncs_commits ? "appendfsync always" : "appendfsync everysec") +
+  return "appendfsync " + std::string(DurabilityName(setting.appendfsync)) +
          (setting.is_small ? ", small limits" : ", usual limits") + ", key cache " +
          std::to_string(setting.key_cache_bytes) + " bytes, " + std::to_string(setting.workers) + " workers, " +
          std::to_string(setting.replicas) + " replicas, " + std::to_string(setting.members) + " names of elements";

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "config/settings.h"
 #include "simulation/model.h"
 
 namespace cairn::simulation {
@@ -51,8 +52,8 @@ struct Step {
 };
 
 struct Setting {
-  bool syncs_commits = false;  // `appendfsync always`
-  bool is_small = false;       // small limits of packed values, so that few elements are spread
+  AppendFsync appendfsync = AppendFsync::kEverySec;
+  bool is_small = false;  // small limits of packed values, so that few elements are spread
   uint64_t key_cache_bytes = 0;
   size_t workers = 1;
   size_t replicas = 0;
