@@ -78,9 +78,12 @@ Step Generator::MakeReplicaStep(const Setting& setting) {
     step.kind = StepKind::kReplicaSync;
   } else if (choice < 90) {
     step.kind = StepKind::kReplicaRestart;
-  } else if (choice < 97) {
+  } else if (choice < 95) {
     step.kind = StepKind::kReplicaCrash;
     step.amount = OneIn(4) ? 0 : Below(12);
+  } else if (choice < 97) {
+    step.kind = StepKind::kReplicaFault;
+    step.amount = Below(12);
   } else {
     step.kind = StepKind::kCheckReplicas;
   }

@@ -16,7 +16,6 @@
 #include <sstream>
 #include <string>
 
-#include "config/database_options.h"
 #include "simulation/generator.h"
 #include "simulation/simulation.h"
 
@@ -88,8 +87,7 @@ int main(int argc, char** argv) {
       std::printf("%s\n", mismatch.text.c_str());
     }
     if (status == 0) {
-      std::printf("%s power cuts with %s %zu\n", ToText(simulation.totals()).c_str(),
-                  std::string(DurabilityName(setting.appendfsync)).c_str(),
+      std::printf("%s power cuts with %s %zu\n", ToText(simulation.totals()).c_str(), ToText(setting.appendfsync),
                   static_cast<size_t>(simulation.totals().crashes));
     }
     std::fflush(stdout);

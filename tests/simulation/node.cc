@@ -31,6 +31,12 @@ void UseOneThread(rocksdb::DB& db) {
   db.GetEnv()->SetBackgroundThreads(1, Env::LOW);
 }
 
+// For RocksDB's threads.
+void WaitAMoment() {
+  usleep(kWaitUs);
+  if (seams.on_wait) seams.on_wait();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Node>> Node::Open(const std::string& dir, const Setting& setting, OnTick on_tick) {
@@ -274,12 +280,12 @@ void Node::AwaitQuiet() {
       busy += store_->engine().Property(name);
     }
     if (busy == 0 || !store_->recovery().writable()) return;
-    usleep(kWaitUs);
+    WaitAMoment();
   }
 }
 
 bool Node::AwaitRecovery() {
-  for (int i = 0; i < kMostWaits && !store_->recovery().writable(); ++i) usleep(kWaitUs);
+  for (int i = 0; i < kMostWaits && !store_->recovery().writable(); ++i) WaitAMoment();
   AwaitQuiet();
   return store_->recovery().writable();
 }

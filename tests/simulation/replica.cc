@@ -45,7 +45,7 @@ Status Replica::Connect(Node& primary, uint64_t transfer_bytes) {
   const std::optional<Anchor> start = TRY(std::move(found));
   sent_id_ = primary.stream_log()->history().id;
   if (start) {
-    Require(log.Rename(sent_id_), "the new name of the stream");
+    TRY(Judge(log.Rename(sent_id_), "the new name of the stream"));
     ++partial_syncs_;
     stream_ = std::make_unique<LogStream>(primary.store(), *start);
   } else {
@@ -92,8 +92,7 @@ Status Replica::Load(Node& primary, uint64_t transfer_bytes) {
   const auto loaded = ReplaceDataset(node_->services().DatasetOf(node_->store()), applier_->txn(), source, options);
   if (!loaded.ok()) {
     Status failed = Status::Io(loaded.status().text());
-    if (transfer_bytes >= file.size()) Require(failed, "a transfer");
-    return failed;
+    return transfer_bytes >= file.size() ? Judge(std::move(failed), "a transfer") : std::move(failed);
   }
   adoption->Done();
   stream_ = std::make_unique<LogStream>(primary.store(), start);
@@ -122,14 +121,13 @@ Status Replica::Receive(Node& primary, uint64_t most) {
   std::memcpy(parser.Reserve(arrived), in_flight_.data(), arrived);
   parser.Filled(arrived);
   in_flight_.erase(0, arrived);
-  Require(applier_->RunBuffered(), "the stream");
-  return Ok();
+  return Judge(applier_->RunBuffered(), "the stream");
 }
 
 void Replica::Cut() {
   stream_.reset();
   in_flight_.clear();
-  applier_->Abandon();
+  if (applier_ != nullptr) applier_->Abandon();
 }
 
 // ---- its life
@@ -139,6 +137,7 @@ void Replica::Open() {
   const auto primary_disk = std::exchange(seams.disk, nullptr);
   disk_.reset();
   disk_ = std::make_shared<Disk>(dir);
+  failed_before_ = 0;
   seams.disk = disk_;
   auto node = Node::Open(dir, setting_, [](TickName, Node::TickEvent) {});
   Require(node.ok() ? Ok() : Status::Io(node.status().text()), "the store does not open");
@@ -153,9 +152,32 @@ void Replica::Open() {
 
 void Replica::Close() {
   Cut();
+  if (node_ == nullptr) return;  // its process has ended
   applier_->Stop();
   applier_.reset();
-  node_.reset();
+  if (EndFaults()) {
+    node_.reset();
+  } else {
+    static_cast<void>(node_.release());  // RocksDB cannot be closed while it recovers
+  }
+}
+
+Status Replica::Judge(Status status, const char* what) const {
+  if (!has_failed()) Require(status, what);
+  return status;
+}
+
+bool Replica::EndFaults() {
+  disk_->EndFaults();
+  if (node_ == nullptr || !node_->AwaitRecovery()) return false;
+  failed_before_ = disk_->failed_steps();
+  return true;
+}
+
+void Replica::NoteEnd() {
+  if (!has_crashed()) Crash(0, 0);
+  static_cast<void>(applier_.release());
+  static_cast<void>(node_.release());
 }
 
 void Replica::Crash(uint64_t disk_steps, uint64_t seed) {

@@ -46,6 +46,13 @@ class Replica {
   bool has_crashed() const { return disk_->has_crashed(); }
   // Opens what the power loss has left. `check` looks at the folder first.
   void Recover(const std::function<void(const std::string& dir)>& check);
+  // A step of its disk has failed since the last recovery.
+  bool has_failed() const { return disk_->failed_steps() != failed_before_; }
+  // No further step of its disk fails. False: RocksDB does not recover from those that did, so a power loss must
+  // follow.
+  bool EndFaults();
+  // Its process has ended. The power is lost too, unless it was lost before.
+  void NoteEnd();
   void Restart();
 
   Node& node() { return *node_; }
@@ -60,6 +67,8 @@ class Replica {
  private:
   void Open();
   void Close();
+  // The status if the disk has failed. Throws if it has not and the status is an error.
+  Status Judge(Status status, const char* what) const;
   Status Load(Node& primary, uint64_t transfer_bytes);
 
   Setting setting_;
@@ -72,6 +81,7 @@ class Replica {
   std::string sent_id_;                // of the stream
   uint64_t sent_ = 0;                  // the offset up to which bytes are in flight or received
   std::string in_flight_;
+  uint64_t failed_before_ = 0;  // Disk::failed_steps() at the end of the last recovery
   uint64_t full_syncs_ = 0;
   uint64_t partial_syncs_ = 0;
 };

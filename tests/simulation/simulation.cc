@@ -18,6 +18,8 @@ namespace cairn::simulation {
 namespace {
 
 constexpr size_t kLongestWaitForCrash = 12;  // steps
+constexpr int kMostEndWaits = 2000;
+constexpr useconds_t kEndWaitUs = 1000;
 // Runs commands that follow each other in ARGV, each after its number of words.
 constexpr const char* kScript =
     "local replies, i = {}, 1 "
@@ -44,15 +46,16 @@ std::string FolderOf(const std::string& folder, uint64_t life) { return folder +
 std::string ToText(const Totals& totals) {
   return fmt::format(
       "commands {} reruns {} crashes {} faults {} disk steps {} ends {} full syncs {} partial syncs {} cuts {} "
-      "crashes of replicas {} checks of replicas {}",
+      "crashes of replicas {} faults of replicas {} checks of replicas {}",
       totals.commands, totals.reruns, totals.crashes, totals.faults, totals.disk_steps, totals.ends, totals.full_syncs,
-      totals.partial_syncs, totals.cuts, totals.replica_crashes, totals.replica_checks);
+      totals.partial_syncs, totals.cuts, totals.replica_crashes, totals.replica_faults, totals.replica_checks);
 }
 
 Simulation::Simulation(const Setting& setting, std::string folder)
     : setting_(setting), folder_(std::move(folder)), open_(setting.workers), handed_(setting.workers) {
   VirtualClock::Reset();
   seams.on_end = [this](std::string_view why) { OnEnd(why); };
+  seams.on_wait = [this] { TakeEnd(); };
   seams.on_fdatasync = [this](int fd) {
     std::error_code error;
     const std::string path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
@@ -71,7 +74,9 @@ Simulation::~Simulation() {
 }
 
 void Simulation::Run(const Step& step) {
+  TakeEnd();
   NoticeFault();  // RocksDB's threads may have met it since the last step
+  RecoverReplicas();
   Dispatch(step);
   if (is_crash_armed_ && ++steps_since_crash_armed_ > kLongestWaitForCrash && !disk_->has_crashed()) {
     Crash(0, step.seed);
@@ -118,7 +123,7 @@ void Simulation::Dispatch(const Step& step) {
     case StepKind::kCheck: return Check();
     case StepKind::kRestart: return Restart();
     case StepKind::kCrash: return Crash(step.amount, step.seed);
-    case StepKind::kFault: return ArmFault(step);
+    case StepKind::kFault: ++totals_.faults; return disk_->FailAfter(MakeFault(step));
     default: return RunReplicaStep(step);
   }
 }
@@ -193,12 +198,9 @@ void Simulation::Restart() {
   Check();
 }
 
-void Simulation::ArmFault(const Step& step) {
-  disk_->FailAfter({.steps_away = step.amount,
-                    .count = 1 + step.seed / 2 % 3,
-                    .no_space = step.seed % 2 == 0,
-                    .seed = step.seed / 8});
-  ++totals_.faults;
+FaultPlan Simulation::MakeFault(const Step& step) {
+  return {
+      .steps_away = step.amount, .count = 1 + step.seed / 2 % 3, .no_space = step.seed % 2 == 0, .seed = step.seed / 8};
 }
 
 // ---- the model
@@ -340,27 +342,30 @@ void Simulation::RecoverFromFault() {
   Recover();
 }
 
-// Cairn ends its process. The commits that were running may be there or not.
+// Another thread leaves the rest to the simulation's thread, unless that one does not come: it may be waiting for it.
 void Simulation::OnEnd(std::string_view why) {
-  if (disk_->failed_steps() == 0) {
-    std::printf("Cairn ended its process without a fault of the disk: %.*s\n", static_cast<int>(why.size()),
-                why.data());
-    std::fflush(stdout);
-    _exit(1);
-  }
+  if (std::this_thread::get_id() == thread_) return End(why);
+  end_why_ = why;
+  end_ = EndState::kAsked;
+  for (int i = 0; i < kMostEndWaits && end_ == EndState::kAsked; ++i) usleep(kEndWaitUs);
+  if (auto asked = EndState::kAsked; end_.compare_exchange_strong(asked, EndState::kTaken)) End(why);
+  for (;;) pause();
+}
+
+void Simulation::TakeEnd() {
+  if (auto asked = EndState::kAsked; end_.compare_exchange_strong(asked, EndState::kTaken)) End(end_why_);
+}
+
+// Cairn ends its process. The commits that were running may be there or not.
+void Simulation::End(std::string_view why) {
   int status = 0;
+  seams.on_end = [](std::string_view) { _exit(1); };
   try {
-    if (!disk_->has_crashed()) {
-      disk_->CrashAfter(0, {FolderOf(folder_, lives_ + 1), Loss::kEverything, 0},
-                        [this] { crash_history_ = history_; });
+    if (disk_->failed_steps() != 0) {
+      EndNode();
+    } else if (!EndReplica()) {
+      throw Mismatch{"no step of a disk has failed"};
     }
-    for (const TickName& tick : node_->committing()) {
-      crash_history_->Commit((tick.handed_over ? handed_ : open_)[tick.worker]);
-    }
-    seams.on_end = [](std::string_view) { _exit(1); };
-    static_cast<void>(node_.release());
-    const std::shared_ptr<Disk> old = disk_;
-    OpenAfterCrash();
     ++totals_.ends;
     std::printf("%s\n", ToText(totals()).c_str());
   } catch (const Mismatch& mismatch) {
@@ -370,6 +375,18 @@ void Simulation::OnEnd(std::string_view why) {
   }
   std::fflush(stdout);
   _exit(status);
+}
+
+void Simulation::EndNode() {
+  if (!disk_->has_crashed()) {
+    disk_->CrashAfter(0, {FolderOf(folder_, lives_ + 1), Loss::kEverything, 0}, [this] { crash_history_ = history_; });
+  }
+  for (const TickName& tick : node_->committing()) {
+    crash_history_->Commit((tick.handed_over ? handed_ : open_)[tick.worker]);
+  }
+  static_cast<void>(node_.release());
+  const std::shared_ptr<Disk> old = disk_;
+  OpenAfterCrash();
 }
 
 }  // namespace cairn::simulation

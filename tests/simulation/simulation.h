@@ -8,12 +8,14 @@
 // Thread: one; the end of the process may come from another one.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "simulation/disk.h"
@@ -37,6 +39,7 @@ struct Totals {
   uint64_t partial_syncs = 0;
   uint64_t cuts = 0;  // of links that were up
   uint64_t replica_crashes = 0;
+  uint64_t replica_faults = 0;
   uint64_t replica_checks = 0;
 };
 
@@ -62,7 +65,7 @@ class Simulation {
   void CompareAll(const Step& step, const Reply& all);
   void Check();
   void Restart();
-  void ArmFault(const Step& step);
+  static FaultPlan MakeFault(const Step& step);
 
   // ---- the model
   Keys ViewOf(size_t worker) const;
@@ -76,7 +79,10 @@ class Simulation {
   Status Link(Replica& replica, uint64_t transfer_bytes, uint64_t most);
   void CutLinks();
   void Cut(Replica& replica);
+  void RecoverReplica(Replica& replica);
   void RecoverReplicas();
+  // What a replica whose process has ended left behind is compared. False: the disk of no replica has failed.
+  bool EndReplica();
   void CheckReplicas();
   void CheckReplica(Replica& replica, const Keys& expected);
 
@@ -90,7 +96,16 @@ class Simulation {
   void NoticeFault();
   void RecoverFromFault();
   void OnEnd(std::string_view why);
+  void TakeEnd();
+  [[noreturn]] void End(std::string_view why);
+  void EndNode();
 
+  // The end of Cairn's process that another thread has asked for.
+  enum class EndState : unsigned char { kNone, kAsked, kTaken };
+
+  const std::thread::id thread_ = std::this_thread::get_id();
+  std::atomic<EndState> end_ = EndState::kNone;
+  std::string end_why_;  // set before end_
   const Setting setting_;
   const std::string folder_;
   uint64_t lives_ = 0;

@@ -32,14 +32,17 @@ void Simulation::RunReplicaStep(const Step& step) {
     case StepKind::kReplicaSync: {
       if (setting_.appendfsync == AppendFsync::kNo) return;
       const Status synced = replica.Sync();
-      if (!synced.ok()) throw Mismatch{"a replica's sync failed: " + std::string(synced.text())};
+      if (!synced.ok() && !replica.has_failed())
+        throw Mismatch{"a replica's sync failed: " + std::string(synced.text())};
       return;
     }
     case StepKind::kReplicaRestart:
-      if (replica.has_crashed()) return;
+      replica.disk().EndFaults();
+      RecoverReplica(replica);
       Cut(replica);
       return replica.Restart();
     case StepKind::kReplicaCrash: return replica.Crash(step.amount, step.seed);
+    case StepKind::kReplicaFault: ++totals_.replica_faults; return replica.disk().FailAfter(MakeFault(step));
     default: throw Mismatch{"not a step of a replica"};
   }
 }
@@ -65,22 +68,39 @@ void Simulation::CutLinks() {
   for (const auto& replica : replicas_) Cut(*replica);
 }
 
-// After a power loss a replica has exactly what its offset says.
-void Simulation::RecoverReplicas() {
-  for (const auto& replica : replicas_) {
-    if (!replica->has_crashed()) continue;
+// After a power loss or an error of its disk a replica has exactly what its offset says.
+void Simulation::RecoverReplica(Replica& replica) {
+  if (!replica.has_crashed() && !replica.has_failed()) return;
+  Cut(replica);
+  if (!replica.has_crashed() && !replica.EndFaults()) replica.Crash(0, totals_.commands);
+  if (replica.has_crashed()) {
     ++totals_.replica_crashes;
-    Cut(*replica);
-    replica->Recover(CheckRows);
-    const auto found = at_offset_.find(replica->position());
-    if (found != at_offset_.end()) CheckReplica(*replica, found->second);
+    replica.Recover(CheckRows);
   }
+  const auto found = at_offset_.find(replica.position());
+  if (found != at_offset_.end()) CheckReplica(replica, found->second);
+}
+
+void Simulation::RecoverReplicas() {
+  for (const auto& replica : replicas_) RecoverReplica(*replica);
+}
+
+bool Simulation::EndReplica() {
+  for (const auto& replica : replicas_) {
+    if (!replica->has_failed()) continue;
+    replica->NoteEnd();
+    RecoverReplica(*replica);
+    return true;
+  }
+  return false;
 }
 
 void Simulation::CheckReplicas() {
   node_->CommitAll();
   if (disk_->failed_steps() != failed_before_) return;
   for (const auto& replica : replicas_) {
+    replica->disk().EndFaults();
+    RecoverReplica(*replica);
     Status linked = Link(*replica, kAllBytes, kAllBytes);
     if (!linked.ok()) linked = Link(*replica, kAllBytes, kAllBytes);  // the primary may have passed a hole of its log
     if (disk_->failed_steps() != failed_before_) return;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "simulation/step.h"
 
-#include "config/database_options.h"
 #include "simulation/text.h"
 
 namespace cairn::simulation {
 
 std::string ToText(const Step& step) {
-  static constexpr const char* kNames[] = {
-      "commands", "commit", "hand over", "group commit", "sync", "flush", "compact", "upkeep", "advance",       "check",
-      "restart",  "crash",  "fault",     "link",         "cut",  "sync",  "restart", "crash",  "check replicas"};
+  static constexpr const char* kNames[] = {"commands", "commit",  "hand over", "group commit", "sync",
+                                           "flush",    "compact", "upkeep",    "advance",      "check",
+                                           "restart",  "crash",   "fault",     "link",         "cut",
+                                           "sync",     "restart", "crash",     "fault",        "check replicas"};
   const std::string worker = "worker " + std::to_string(step.worker);
   switch (step.kind) {
     case StepKind::kCommands: {
@@ -27,9 +27,10 @@ std::string ToText(const Step& step) {
     case StepKind::kCut:
     case StepKind::kReplicaSync:
     case StepKind::kReplicaRestart:
-    case StepKind::kReplicaCrash: {
+    case StepKind::kReplicaCrash:
+    case StepKind::kReplicaFault: {
       const std::string name = "replica " + std::to_string(step.replica) + " " + kNames[static_cast<int>(step.kind)];
-      if (step.kind == StepKind::kReplicaCrash)
+      if (step.kind == StepKind::kReplicaCrash || step.kind == StepKind::kReplicaFault)
         return name + " in " + std::to_string(step.amount) + " steps of its disk";
       if (step.kind != StepKind::kLink) return name;
       return name + ", " + (step.amount == kAllBytes ? "all" : std::to_string(step.amount)) + " bytes";
@@ -43,8 +44,16 @@ std::string ToText(const Step& step) {
   }
 }
 
+const char* ToText(AppendFsync appendfsync) {
+  switch (appendfsync) {
+    case AppendFsync::kAlways: return "always";
+    case AppendFsync::kNo: return "no";
+    default: return "everysec";
+  }
+}
+
 std::string ToText(const Setting& setting) {
-  return "appendfsync " + std::string(DurabilityName(setting.appendfsync)) +
+  return "appendfsync " + std::string(ToText(setting.appendfsync)) +
          (setting.is_small ? ", small limits" : ", usual limits") + ", key cache " +
          std::to_string(setting.key_cache_bytes) + " bytes, " + std::to_string(setting.workers) + " workers, " +
          std::to_string(setting.replicas) + " replicas, " + std::to_string(setting.members) + " names of elements";

@@ -35,6 +35,7 @@ enum class StepKind : unsigned char {
   kReplicaSync,     // of its log
   kReplicaRestart,  // an orderly end and a start
   kReplicaCrash,    // in `amount` steps of its disk
+  kReplicaFault,    // its disk refuses a call in `amount` steps
   kCheckReplicas,   // all have everything and are the same as the primary
 };
 constexpr uint64_t kAllBytes = UINT64_MAX;
@@ -60,6 +61,8 @@ struct Setting {
   uint64_t members = 0;  // the different names of elements
 };
 
+// As in the configuration.
+const char* ToText(AppendFsync appendfsync);
 // One line, for a report.
 std::string ToText(const Step& step);
 std::string ToText(const Setting& setting);
