@@ -16,6 +16,7 @@
 #include "storage/concatenated_rows.h"
 #include "storage/disk_reserve.h"
 #include "storage/disk_room.h"
+#include "storage/engine_log.h"
 #include "storage/file_names.h"
 #include "storage/flush_nudge.h"
 #include "storage/format.h"
@@ -28,6 +29,7 @@
 #include "storage/slice.h"
 #include "storage/synced_files.h"
 #include "storage/tuning.h"
+#include "storage/unreplayed_logs.h"
 
 namespace cairn {
 namespace {
@@ -197,7 +199,7 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
     families_[is_hdd ? kSpaceCount + static_cast<size_t>(kHddSpaces[i - kSpaceCount]) : i] = opened_families[i];
   }
   db_->GetEnv()->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
-  return Ok();
+  return options_.in_memory ? Ok() : DropUnreplayedLogs(*db_, HasSeenDamage(*db_options.info_log));
 }
 
 Status Engine::StartCompactions() {

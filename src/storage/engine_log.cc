@@ -34,6 +34,8 @@ class EngineLog : public rocksdb::Logger {
     Log(warns ? LogSeverity::kWarning : LogSeverity::kDebug, "rocksdb: {}", text);
   }
 
+  bool has_warned() const { return has_warned_; }
+
  private:
   // RocksDB replays a log up to a piece that it cannot read.
   void WarnOfDamage(std::string_view text) {
@@ -59,5 +61,7 @@ LogDamage DamageIn(const char* format, std::string_view text) {
 }
 
 std::shared_ptr<rocksdb::Logger> MakeEngineLog() { return std::make_shared<EngineLog>(); }
+
+bool HasSeenDamage(const rocksdb::Logger& log) { return static_cast<const EngineLog&>(log).has_warned(); }
 
 }  // namespace cairn

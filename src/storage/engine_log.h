@@ -16,6 +16,8 @@
 namespace cairn {
 
 std::shared_ptr<rocksdb::Logger> MakeEngineLog();
+// Whether `log`, which is of MakeEngineLog, was told of damage in the middle of a write-ahead log.
+bool HasSeenDamage(const rocksdb::Logger& log);
 
 // What a message to RocksDB's logger says about a log that is replayed. It names the file nowhere else.
 enum class LogDamage {
