@@ -245,9 +245,19 @@ IOStatus Disk::NewWritableFile(const std::string& path, const FileOptions& optio
   return status;
 }
 
-IOStatus Disk::ReopenWritableFile(const std::string& path, const FileOptions&,
-                                  std::unique_ptr<rocksdb::FSWritableFile>*, IODebugContext*) {
-  return IOStatus::NotSupported(path, "Cairn does not append to old files");
+// RocksDB syncs a file in this way before it takes it in.
+IOStatus Disk::ReopenWritableFile(const std::string& path, const FileOptions& options,
+                                  std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) {
+  std::shared_ptr<Content> content;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = names_.find(path);
+    if (found == names_.end()) return IOStatus::NotFound(path);
+    content = found->second;
+  }
+  IOStatus status = target()->ReopenWritableFile(path, options, file, debug);
+  if (status.ok()) *file = std::make_unique<DiskFile>(std::move(*file), *this, path, content);
+  return status;
 }
 
 IOStatus Disk::DeleteFile(const std::string& path, const IOOptions& options, IODebugContext* debug) {
@@ -286,8 +296,15 @@ IOStatus Disk::RenameFile(const std::string& from, const std::string& to, const 
       });
 }
 
-IOStatus Disk::LinkFile(const std::string& from, const std::string&, const IOOptions&, IODebugContext*) {
-  return IOStatus::NotSupported(from, "no links");
+// REQUIRES: `from` is a file that the disk does not know, and `to` does not exist.
+IOStatus Disk::LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
+                        IODebugContext* debug) {
+  return Step(
+      to, [&] { return target()->LinkFile(from, to, options, debug); },
+      [&] {
+        names_[to] = std::make_shared<Content>(Content{to, fs::file_size(to)});
+        unsynced_changes_.push_back({{to, nullptr}});
+      });
 }
 
 IOStatus Disk::Truncate(const std::string& path, size_t size, const IOOptions& options, IODebugContext* debug) {

@@ -28,7 +28,7 @@ using rocksdb::Env;
 
 void UseOneThread(rocksdb::DB& db) {
   db.GetEnv()->SetBackgroundThreads(0, Env::HIGH);  // flushes run on the thread of compactions
-  db.GetEnv()->SetBackgroundThreads(1, Env::LOW);
+  db.GetEnv()->SetBackgroundThreads(1 + seams.lost_threads, Env::LOW);
 }
 
 // For RocksDB's threads.
@@ -48,7 +48,7 @@ Result<std::unique_ptr<Node>> Node::Open(const std::string& dir, const Setting& 
   options.budget.block_cache = kBlockCacheBytes;
   options.subcompactions = 1;
   options.keeps_logs = setting.replicas > 0;
-  Env::Default()->SetBackgroundThreads(1, Env::HIGH);
+  Env::Default()->SetBackgroundThreads(1 + seams.lost_threads, Env::HIGH);
   std::unique_ptr<Store> store = TRY(Store::Open(options));
   UseOneThread(store->engine().db());
   if (setting.appendfsync == AppendFsync::kAlways) TRY(store->log().SetSyncsCommits(true));

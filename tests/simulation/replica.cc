@@ -31,7 +31,7 @@ Replica::~Replica() { Close(); }
 
 // ---- the link
 
-Status Replica::Connect(Node& primary, uint64_t transfer_bytes) {
+Status Replica::Connect(Node& primary, const Transfer& transfer) {
   StreamLog& log = *node_->stream_log();
   const bool goes_on = log.can_continue() && !applier_->is_damaged();
   const History history = log.history();
@@ -49,7 +49,7 @@ Status Replica::Connect(Node& primary, uint64_t transfer_bytes) {
     ++partial_syncs_;
     stream_ = std::make_unique<LogStream>(primary.store(), *start);
   } else {
-    TRY(Load(primary, transfer_bytes));
+    TRY(Load(primary, transfer));
     applier_->NoteAdopted();
     ++full_syncs_;
   }
@@ -58,45 +58,72 @@ Status Replica::Connect(Node& primary, uint64_t transfer_bytes) {
   return Ok();
 }
 
-Status Replica::Load(Node& primary, uint64_t transfer_bytes) {
+Status Replica::Load(Node& primary, const Transfer& transfer) {
   Anchor start;
   const std::unique_ptr<StoreSnapshot> snapshot = TRY(primary.stream_log()->TakeSnapshot(start));
+  std::unique_ptr<StreamLog::Adoption> adoption;
+  const Adopt adopt = [&](Transaction& txn) {
+    const Applied applied{start.offset, std::max(start.db, 0)};
+    adoption = std::make_unique<StreamLog::Adoption>(*node_->stream_log(), sent_id_, applied, txn);
+    return Ok();
+  };
+  const auto load = transfer.by_row_files ? &Replica::LoadRowFiles : &Replica::LoadRdbFile;
+  TRY((this->*load)(primary, *snapshot, transfer.bytes, adopt));
+  adoption->Done();
+  stream_ = std::make_unique<LogStream>(primary.store(), start);
+  return Ok();
+}
+
+Status Replica::LoadRdbFile(Node& primary, const StoreSnapshot& snapshot, uint64_t bytes, const Adopt& adopt) {
   const std::unique_ptr<Transaction> reader = std::make_unique<Transaction>(primary.store());
   reader->command().KeepExpired(true);
-  reader->ReadFrom(snapshot.get());
-  RdbFileOptions file_options;
-  const int db = std::max(start.db, 0);
-  file_options.aux = {{std::string(kAuxReplicationDb), std::to_string(db)}};
+  reader->ReadFrom(&snapshot);
   std::string file;
-  RdbFileWriter writer(*reader, *snapshot, primary.services().config.limits(), file_options,
-                       [&file](std::string_view bytes) {
-                         file.append(bytes);
-                         return Ok();
-                       });
+  RdbFileWriter writer(*reader, snapshot, primary.services().config.limits(), {}, [&file](std::string_view more) {
+    file.append(more);
+    return Ok();
+  });
   TRY(writer.Write());
   size_t read = 0;
   const RdbSource source = [&](char* into, size_t most) -> Result<size_t> {
-    if (read >= transfer_bytes) return Status::Io("the link is cut");
-    const size_t got = std::min<size_t>({most, file.size() - read, transfer_bytes - read});
+    if (read >= bytes) return Status::Io("the link is cut");
+    const size_t got = std::min<size_t>({most, file.size() - read, bytes - read});
     std::memcpy(into, file.data() + read, got);
     read += got;
     return got;
   };
-  std::unique_ptr<StreamLog::Adoption> adoption;
   ReloadOptions options;
   options.keeps_expired = true;
-  options.before_adopting = [&](const Reloaded&, Transaction& txn) {
-    adoption = std::make_unique<StreamLog::Adoption>(*node_->stream_log(), sent_id_, Applied{start.offset, db}, txn);
-    return Ok();
-  };
+  options.before_adopting = [&adopt](const Reloaded&, Transaction& txn) { return adopt(txn); };
   const auto loaded = ReplaceDataset(node_->services().DatasetOf(node_->store()), applier_->txn(), source, options);
-  if (!loaded.ok()) {
-    Status failed = Status::Io(loaded.status().text());
-    return transfer_bytes >= file.size() ? Judge(std::move(failed), "a transfer") : std::move(failed);
-  }
-  adoption->Done();
-  stream_ = std::make_unique<LogStream>(primary.store(), start);
-  return Ok();
+  if (loaded.ok()) return Ok();
+  Status failed = Status::Io(loaded.status().text());
+  return bytes >= file.size() ? Judge(std::move(failed), "a transfer") : std::move(failed);
+}
+
+// The files of a transfer that was cut are not used again.
+Status Replica::LoadRowFiles(Node& primary, const StoreSnapshot& snapshot, uint64_t bytes, const Adopt& adopt) {
+  const std::string sent = primary.store().engine().options().dir + "/sent-" + std::to_string(++transfers_);
+  const std::string received = node_->store().engine().options().dir + "/received";
+  std::filesystem::remove_all(received);
+  std::filesystem::create_directories(sent);
+  std::filesystem::create_directories(received);
+  const RowNumbers first = node_->store().staging().FreeNumbers();
+  std::vector<RowFile> files;
+  uint64_t size = 0;
+  RowFilesWriter writer(primary.store(), snapshot, first, sent, [&](RowFile file) {
+    const std::string path = received + "/" + std::to_string(files.size()) + ".sst";
+    std::filesystem::copy_file(file.path, path);
+    size += file.size;
+    file.path = path;
+    files.push_back(std::move(file));
+    return size > bytes ? Status::Io("the link is cut") : Ok();
+  });
+  const FilesContent content{TRY(writer.Write()), 0, {}};
+  const auto loaded =
+      AdoptRowFiles(node_->services().DatasetOf(node_->store()), applier_->txn(), files, first, content, adopt);
+  std::filesystem::remove_all(received);
+  return loaded.ok() ? Ok() : Judge(Status::Io(loaded.status().text()), "a transfer");
 }
 
 Status Replica::Receive(Node& primary, uint64_t most) {

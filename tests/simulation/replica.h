@@ -18,11 +18,18 @@
 
 #include "replication/log_stream.h"
 #include "replication/stream_applier.h"
+#include "replication/stream_log.h"
 #include "simulation/disk.h"
 #include "simulation/node.h"
 #include "simulation/step.h"
 
 namespace cairn::simulation {
+
+// How a full transfer goes: an RDB file or row files, of which so many bytes arrive before the link breaks.
+struct Transfer {
+  bool by_row_files = false;
+  uint64_t bytes = kAllBytes;
+};
 
 class Replica {
  public:
@@ -32,8 +39,8 @@ class Replica {
 
   // ---- the link
   bool is_linked() const { return stream_ != nullptr; }
-  // Asks the primary to resume, or for a full transfer; the link breaks after `transfer_bytes` of one.
-  Status Connect(Node& primary, uint64_t transfer_bytes);
+  // Asks the primary to resume, or for a full transfer.
+  Status Connect(Node& primary, const Transfer& transfer);
   // Takes what the primary has committed into the link, and lets up to `most` bytes of it arrive.
   Status Receive(Node& primary, uint64_t most);
   // The bytes in flight are lost.
@@ -69,7 +76,11 @@ class Replica {
   void Close();
   // The status if the disk has failed. Throws if it has not and the status is an error.
   Status Judge(Status status, const char* what) const;
-  Status Load(Node& primary, uint64_t transfer_bytes);
+  // ---- a full transfer of `snapshot`, whose place in the stream is `start`
+  using Adopt = std::function<Status(Transaction& txn)>;  // called before the data replaces the old one
+  Status Load(Node& primary, const Transfer& transfer);
+  Status LoadRdbFile(Node& primary, const StoreSnapshot& snapshot, uint64_t bytes, const Adopt& adopt);
+  Status LoadRowFiles(Node& primary, const StoreSnapshot& snapshot, uint64_t bytes, const Adopt& adopt);
 
   Setting setting_;
   const std::string folder_;
@@ -81,6 +92,7 @@ class Replica {
   std::string sent_id_;                // of the stream
   uint64_t sent_ = 0;                  // the offset up to which bytes are in flight or received
   std::string in_flight_;
+  uint64_t transfers_ = 0;      // by row files
   uint64_t failed_before_ = 0;  // Disk::failed_steps() at the end of the last recovery
   uint64_t full_syncs_ = 0;
   uint64_t partial_syncs_ = 0;

@@ -18,6 +18,7 @@ namespace cairn::simulation {
 namespace {
 
 constexpr size_t kLongestWaitForCrash = 12;  // steps
+constexpr int kLostThreads = 4;
 constexpr int kMostEndWaits = 2000;
 constexpr useconds_t kEndWaitUs = 1000;
 // Runs commands that follow each other in ARGV, each after its number of words.
@@ -360,6 +361,7 @@ void Simulation::TakeEnd() {
 void Simulation::End(std::string_view why) {
   int status = 0;
   seams.on_end = [](std::string_view) { _exit(1); };
+  seams.lost_threads = kLostThreads;
   try {
     if (disk_->failed_steps() != 0) {
       EndNode();

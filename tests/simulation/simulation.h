@@ -76,7 +76,7 @@ class Simulation {
   // ---- replicas (simulation_replicas.cc)
   void AddReplicas();
   void RunReplicaStep(const Step& step);
-  Status Link(Replica& replica, uint64_t transfer_bytes, uint64_t most);
+  Status Link(Replica& replica, const Transfer& transfer, uint64_t most);
   void CutLinks();
   void Cut(Replica& replica);
   void RecoverReplica(Replica& replica);

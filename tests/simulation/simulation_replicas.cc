@@ -25,8 +25,9 @@ void Simulation::RunReplicaStep(const Step& step) {
   switch (step.kind) {
     case StepKind::kLink: {
       // One transfer in three is cut.
-      const uint64_t transfer_bytes = step.seed % 3 == 0 ? step.seed / 3 % kLongestTransfer : kAllBytes;
-      return static_cast<void>(Link(replica, transfer_bytes, step.amount).ok());  // a cut link is no difference
+      const Transfer transfer{.by_row_files = step.seed / 3 % 2 == 0,
+                              .bytes = step.seed % 3 == 0 ? step.seed / 6 % kLongestTransfer : kAllBytes};
+      return static_cast<void>(Link(replica, transfer, step.amount).ok());  // a cut link is no difference
     }
     case StepKind::kCut: return Cut(replica);
     case StepKind::kReplicaSync: {
@@ -47,9 +48,9 @@ void Simulation::RunReplicaStep(const Step& step) {
   }
 }
 
-Status Simulation::Link(Replica& replica, uint64_t transfer_bytes, uint64_t most) {
+Status Simulation::Link(Replica& replica, const Transfer& transfer, uint64_t most) {
   if (node_->TakeStreamChange()) CutLinks();
-  Status linked = replica.is_linked() ? Ok() : replica.Connect(*node_, transfer_bytes);
+  Status linked = replica.is_linked() ? Ok() : replica.Connect(*node_, transfer);
   if (linked.ok()) linked = replica.Receive(*node_, most);
   if (!linked.ok()) {
     Cut(replica);
@@ -101,8 +102,9 @@ void Simulation::CheckReplicas() {
   for (const auto& replica : replicas_) {
     replica->disk().EndFaults();
     RecoverReplica(*replica);
-    Status linked = Link(*replica, kAllBytes, kAllBytes);
-    if (!linked.ok()) linked = Link(*replica, kAllBytes, kAllBytes);  // the primary may have passed a hole of its log
+    const Transfer transfer{.by_row_files = totals_.replica_checks % 2 == 0};
+    Status linked = Link(*replica, transfer, kAllBytes);
+    if (!linked.ok()) linked = Link(*replica, transfer, kAllBytes);  // the primary may have passed a hole of its log
     if (disk_->failed_steps() != failed_before_) return;
     if (!linked.ok()) throw Mismatch{"a replica cannot follow: " + std::string(linked.text())};
     CheckReplica(*replica, history_.newest());
