@@ -216,6 +216,15 @@ std::pair<size_t, size_t> ToRange(int64_t start, int64_t end, size_t size) {
   return {static_cast<size_t>(start), static_cast<size_t>(end) + 1};
 }
 
+bool HasDeadHash(const Keys& keys, int64_t now_ms) {
+  return std::any_of(keys.begin(), keys.end(), [now_ms](const auto& key) {
+    const Hash* const hash = std::get_if<Hash>(key.second.value.get());
+    return hash != nullptr && std::all_of(hash->begin(), hash->end(), [now_ms](const auto& field) {
+             return field.second.expire_ms != 0 && field.second.expire_ms <= now_ms;
+           });
+  });
+}
+
 std::string FindDifference(const Keys& expected, const Keys& actual) {
   std::set<KeyName> names;
   for (const auto& [name, entry] : expected) names.insert(name);

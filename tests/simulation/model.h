@@ -150,6 +150,10 @@ size_t FindOption(const Words& argv, size_t first, const std::string& option);
 // Makes `start` and `end`, which may count from the end, a range of positions [first, last) of `size` elements.
 std::pair<size_t, size_t> ToRange(int64_t start, int64_t end, size_t size);
 
+// Whether all fields of a hash have expired. Cairn, as Redis, has such a key until active expiry finds it; the model
+// does not.
+bool HasDeadHash(const Keys& keys, int64_t now_ms);
+
 // The first difference of two states; empty: there is none.
 std::string FindDifference(const Keys& expected, const Keys& actual);
 

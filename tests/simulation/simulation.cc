@@ -40,6 +40,10 @@ bool AreTooLargeForLua(const Reply& a, const Reply& b) {
   return is_large(a) && is_large(b);
 }
 
+[[noreturn]] void StandStill() {
+  for (;;) pause();
+}
+
 std::string FolderOf(const std::string& folder, uint64_t life) { return folder + "/" + std::to_string(life); }
 
 }  // namespace
@@ -120,7 +124,7 @@ void Simulation::Dispatch(const Step& step) {
     case StepKind::kFlush: return RequireUnlessFailed(node_->Flush(), "flush");
     case StepKind::kCompact: return RequireUnlessFailed(node_->Compact(), "compaction");
     case StepKind::kUpkeep: return RequireUnlessFailed(node_->RunUpkeep(), "upkeep");
-    case StepKind::kAdvance: return VirtualClock::Advance(static_cast<int64_t>(step.amount));
+    case StepKind::kAdvance: return Advance(static_cast<int64_t>(step.amount));
     case StepKind::kCheck: return Check();
     case StepKind::kRestart: return Restart();
     case StepKind::kCrash: return Crash(step.amount, step.seed);
@@ -197,6 +201,15 @@ void Simulation::Restart() {
   history_.NoteSynced();
   Open();
   Check();
+}
+
+void Simulation::Advance(int64_t ms) {
+  VirtualClock::Advance(ms);
+  bool has_dead_hash = false;
+  for (size_t i = 0; i < setting_.workers; ++i) {
+    has_dead_hash = has_dead_hash || HasDeadHash(ViewOf(i), VirtualClock::NowMs());
+  }
+  if (has_dead_hash) RequireUnlessFailed(node_->RunUpkeep(), "upkeep");
 }
 
 FaultPlan Simulation::MakeFault(const Step& step) {
@@ -350,7 +363,7 @@ void Simulation::OnEnd(std::string_view why) {
   end_ = EndState::kAsked;
   for (int i = 0; i < kMostEndWaits && end_ == EndState::kAsked; ++i) usleep(kEndWaitUs);
   if (auto asked = EndState::kAsked; end_.compare_exchange_strong(asked, EndState::kTaken)) End(why);
-  for (;;) pause();
+  StandStill();
 }
 
 void Simulation::TakeEnd() {
@@ -360,7 +373,12 @@ void Simulation::TakeEnd() {
 // Cairn ends its process. The commits that were running may be there or not.
 void Simulation::End(std::string_view why) {
   int status = 0;
-  seams.on_end = [](std::string_view) { _exit(1); };
+  seams.on_end = [thread = std::this_thread::get_id()](std::string_view again) {
+    if (std::this_thread::get_id() != thread) StandStill();  // it is of the process that has ended
+    std::printf("Cairn ended its process again: %.*s\n", static_cast<int>(again.size()), again.data());
+    std::fflush(stdout);
+    _exit(1);
+  };
   seams.lost_threads = kLostThreads;
   try {
     if (disk_->failed_steps() != 0) {

@@ -65,6 +65,7 @@ class Simulation {
   void CompareAll(const Step& step, const Reply& all);
   void Check();
   void Restart();
+  void Advance(int64_t ms);
   static FaultPlan MakeFault(const Step& step);
 
   // ---- the model
