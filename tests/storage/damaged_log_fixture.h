@@ -55,6 +55,11 @@ class DamagedLogFixture : public StoreFixture {
     const std::string torn = image_ + "/" + first;
     std::filesystem::resize_file(torn, std::filesystem::file_size(torn) - 50'000);
   }
+  // The same, and no record of the next log can be read.
+  void MakeTornAndDamagedImage() {
+    MakeTornImage();
+    SpoilByte(NewestLog(), 10);
+  }
 
   // The rows a, b and c in one log, with a wrong byte in b.
   void MakeDamagedImage() {
@@ -64,7 +69,7 @@ class DamagedLogFixture : public StoreFixture {
     Write("b", std::string(100'000, 'b'));
     Write("c", "value");
     CopyFiles();
-    std::fstream(image_ + "/" + log, std::ios::in | std::ios::out).seekp(before + 1000).put('\0');
+    SpoilByte(log, before + 1000);
   }
 
   const std::string& image() const { return image_; }
@@ -74,6 +79,9 @@ class DamagedLogFixture : public StoreFixture {
   void CopyFiles() {
     image_ = dir() + ".image";
     std::filesystem::copy(dir(), image_, std::filesystem::copy_options::recursive);
+  }
+  void SpoilByte(const std::string& log, std::streamoff at) const {
+    std::fstream(image_ + "/" + log, std::ios::in | std::ios::out).seekp(at).put('\x77');
   }
   std::string NewestLog() const {
     std::string newest;

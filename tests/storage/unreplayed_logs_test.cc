@@ -41,6 +41,14 @@ TEST_F(UnreplayedLogsTest, ALogBehindATornOneIsNotRead) {
   EXPECT_EQ(last, LogReader::Outcome::kCaughtUp);
 }
 
+TEST_F(UnreplayedLogsTest, ALogBehindATornOneMayBeUnreadable) {
+  const uint64_t start = store().log().LatestSequence() + 1;
+  MakeTornAndDamagedImage();
+  LogReader::Outcome last{};
+  EXPECT_EQ(CountBatches(start, last), 0u);
+  EXPECT_EQ(last, LogReader::Outcome::kGone);
+}
+
 TEST_F(UnreplayedLogsTest, ADamagedLogIsNotRead) {
   const uint64_t start = store().log().LatestSequence() + 1;
   MakeDamagedImage();
