@@ -70,3 +70,21 @@ def test_a_replica_that_needs_an_unreadable_log_gets_one_full_sync(hole):
         wait_for_link(replica)
         assert_same(primary, replica)
         assert count_syncs(primary) == (full_after, partial_after + 1)
+
+
+def test_a_primary_starts_with_a_damaged_log_and_gives_one_full_sync():
+    with start("cairn") as primary, start("cairn") as replica:
+        follow(replica, primary)
+        client = primary.client()
+        for number in range(50):
+            client.set(f"k:{number}", random.randbytes(VALUE_BYTES))
+        wait_for_offset(primary, replica)
+        primary.kill9()
+        log = max(primary.data_dir.glob("*.log"), key=lambda path: path.stat().st_size)
+        assert log.stat().st_size > 50 * VALUE_BYTES
+        flip_a_byte(log)
+        primary.start()
+        assert 0 < primary.client().dbsize() < 50  # those before the damage
+        wait_for_link(replica)
+        assert_same(primary, replica)
+        assert count_syncs(primary) == (1, 0)

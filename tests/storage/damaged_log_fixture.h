@@ -17,10 +17,6 @@ namespace cairn {
 
 class DamagedLogFixture : public StoreFixture {
  protected:
-  void SetUp() override {
-    StoreFixture::SetUp();
-    store().interests().Set(kInterestInReplication, kInterestInReplication);
-  }
   void TearDown() override {
     std::filesystem::remove_all(image_);
     StoreFixture::TearDown();
@@ -28,6 +24,7 @@ class DamagedLogFixture : public StoreFixture {
 
   // A row with an entry for replicas.
   void Write(const std::string& name, const std::string& value) {
+    store().interests().Set(kInterestInReplication, kInterestInReplication);
     Begin();
     const Key key(txn().databases().keyspace(0), name);
     Lock(key);
@@ -42,6 +39,7 @@ class DamagedLogFixture : public StoreFixture {
   // loss can leave the second and a part of the first.
   void MakeTornImage() {
     Write("a", "value");
+    after_a_ = store().log().LatestSequence() + 1;
     const std::string first = NewestLog();
     Write("b", std::string(100'000, 'b'));
     ASSERT_TRUE(store().engine().db().PauseBackgroundWork().ok());
@@ -73,6 +71,8 @@ class DamagedLogFixture : public StoreFixture {
   }
 
   const std::string& image() const { return image_; }
+  // The sequence number behind the row a of the torn image.
+  uint64_t after_a() const { return after_a_; }
 
  private:
   // The files as they are in the page cache.
@@ -92,6 +92,7 @@ class DamagedLogFixture : public StoreFixture {
   }
 
   std::string image_;
+  uint64_t after_a_ = 0;
 };
 
 }  // namespace cairn

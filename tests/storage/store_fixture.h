@@ -45,6 +45,13 @@ class StoreFixture : public testing::Test {
     store_.reset();
     Open();
   }
+  // Opens another directory, which is removed at the end.
+  void Reopen(const std::string& dir) {
+    txn_.reset();
+    store_.reset();
+    std::filesystem::remove_all(std::exchange(dir_, dir));
+    Open();
+  }
 
   // These take effect at the next Reopen.
   void KeepLogs(bool keeps) { keeps_logs_ = keeps; }
