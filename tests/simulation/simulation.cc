@@ -374,7 +374,7 @@ void Simulation::TakeEnd() {
 void Simulation::End(std::string_view why) {
   int status = 0;
   seams.on_end = [thread = std::this_thread::get_id()](std::string_view again) {
-    if (std::this_thread::get_id() != thread) StandStill();  // it is of the process that has ended
+    if (std::this_thread::get_id() != thread) StandStill();  // the thread belongs to the process that has ended
     std::printf("Cairn ended its process again: %.*s\n", static_cast<int>(again.size()), again.data());
     std::fflush(stdout);
     _exit(1);
