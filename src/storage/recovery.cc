@@ -31,6 +31,10 @@ constexpr const char* kStartAgain = ". All acknowledged writes are in the data d
 
 // Receives errors of RocksDB's background work and the start of its jobs.
 //
+// A recovery has a thread of its own. RocksDB 7.8 reports the end before that thread has reset the flag that the
+// database is stopped. Until then Flush does not wait and ingestion uses file number 0, which aborts the process. So
+// the recovery counts as ended when its thread ends.
+//
 // A failed compaction is not an error of the database: it has changed nothing, and RocksDB runs it again. After
 // corruption reads are served and writes refused, until a restart.
 //
@@ -49,10 +53,18 @@ class Recovery::Listener : public rocksdb::EventListener {
     recovery_.NoteError(*error);
   }
   void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {
-    if (info.new_bg_error.ok()) recovery_.NoteRecovered();
+    if (!info.new_bg_error.ok()) return;
+    recovery_.NoteRecovered();
+    thread_local ThreadEnd end;
+    end.recovery = &recovery_;
   }
 
  private:
+  struct ThreadEnd {
+    ~ThreadEnd() { recovery->NoteThreadEnd(); }
+    Recovery* recovery = nullptr;
+  };
+
   static void LengthenOwnTurns() {
     thread_local const bool once = (LengthenTurns(), true);
     static_cast<void>(once);
@@ -72,6 +84,7 @@ void Recovery::NoteError(const rocksdb::Status& error) {
   EndIfLogIsLost(error.ToString(), false);
   const MutexLock lock(mutex_);
   write_error_ = error.ToString();
+  has_recovered_ = false;
   seen_us_ = error.IsIOError() ? MonotonicUs() : INT64_MAX;
   writable_ = false;
   if (is_closing_ && error.IsIOError()) EndUnclosed(write_error_);
@@ -84,10 +97,16 @@ void Recovery::PrepareClose() {
 
 void Recovery::NoteRecovered() {
   EndIfLogIsLost(write_error(), true);
+  const MutexLock lock(mutex_);
+  has_recovered_ = true;
+}
+
+void Recovery::NoteThreadEnd() {
   {
     const MutexLock lock(mutex_);
+    if (!has_recovered_ || writable_) return;
     write_error_.clear();
-    if (writable_.exchange(true)) return;
+    writable_ = true;
   }
   Log(LogSeverity::kNotice, "storage: recovered from an error, writes are accepted");
 }

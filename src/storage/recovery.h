@@ -30,7 +30,8 @@ class Recovery {
   void Watch();
 
   // ---- storage/ calls these
-  // A listener that reports RocksDB's errors and recoveries to this object. It must not outlive this object.
+  // A listener that reports RocksDB's errors and recoveries to this object. It and RocksDB's thread that recovers must
+  // not outlive this object.
   std::shared_ptr<rocksdb::EventListener> MakeListener();
   // Ends the process if RocksDB recovers from an I/O error now or during the close: it cannot be closed then.
   void PrepareClose();
@@ -39,6 +40,7 @@ class Recovery {
   class Listener;
   void NoteError(const rocksdb::Status& error);
   void NoteRecovered();
+  void NoteThreadEnd();
   void EndIfLogIsLost(const std::string& error, bool has_recovered);
 
   Engine& engine_;
@@ -47,6 +49,7 @@ class Recovery {
   std::atomic<int64_t> seen_us_{0};  // when RocksDB last worked on an error
   mutable Mutex mutex_;
   std::string write_error_ ABSL_GUARDED_BY(mutex_);
+  bool has_recovered_ ABSL_GUARDED_BY(mutex_) = false;  // from the last error; the thread may still run
 };
 
 }  // namespace cairn

@@ -240,6 +240,7 @@ Status RowFilesWriter::EndFile() {
 }
 
 Status TakeInRowFiles(Store& store, std::span<const RowFile> files) {
+  if (!store.recovery().writable()) return Status::Io(store.recovery().write_error());
   std::array<rocksdb::IngestExternalFileArg, kSpaceCount> of_spaces;
   for (const RowFile& file : files) of_spaces[static_cast<size_t>(file.space)].external_files.push_back(file.path);
   std::vector<rocksdb::IngestExternalFileArg> args;

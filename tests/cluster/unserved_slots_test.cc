@@ -2,7 +2,6 @@
 #include "cluster/unserved_slots.h"
 
 #include <gtest/gtest.h>
-#include <rocksdb/listener.h>
 
 #include <atomic>
 #include <chrono>
@@ -15,6 +14,7 @@
 #include "base/hash.h"
 #include "client/client_registry.h"
 #include "client/notifier.h"
+#include "storage/refused_writes.h"
 #include "storage/store_fixture.h"
 #include "storage/stripes.h"
 
@@ -130,11 +130,9 @@ TEST_F(UnservedSlotsTest, ANameThatCannotBeNotedHidesNothing) {
   SlotSet slots;
   slots.Add(KeySlot("key"));
   PutKey("key");
-  const auto listener = store().recovery().MakeListener();
-  rocksdb::Status error = rocksdb::Status::IOError("the disk is full");
-  listener->OnBackgroundError(rocksdb::BackgroundErrorReason::kWriteCallback, &error);
+  RefuseWrites(store());
   EXPECT_FALSE(unserved.Hide("first", slots, false).ok());
-  listener->OnErrorRecoveryEnd({});
+  AcceptWrites(store());
   EXPECT_FALSE(unserved.Hides(KeySlot("key")));
   EXPECT_FALSE(store().staging().hidden_slots().any());
 

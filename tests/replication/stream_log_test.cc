@@ -5,7 +5,6 @@
 #include "replication/stream_log.h"
 
 #include <gtest/gtest.h>
-#include <rocksdb/listener.h>
 
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,7 @@
 
 #include "command/dispatcher_fixture.h"
 #include "config/config.h"
+#include "storage/refused_writes.h"
 
 namespace cairn {
 namespace {
@@ -37,21 +37,11 @@ class StreamLogTest : public DispatcherFixture {
   }
   // Ends like a killed process, without a last save, and starts again.
   void Crash() {
-    RefuseWrites();
+    RefuseWrites(store());
     log_.reset();
-    AcceptWrites();
+    AcceptWrites(store());
     Reopen();
     Start();
-  }
-
-  // The store refuses writes, as while RocksDB recovers from an I/O error.
-  void RefuseWrites() {
-    rocksdb::Status error = rocksdb::Status::NoSpace();
-    store().recovery().MakeListener()->OnBackgroundError(rocksdb::BackgroundErrorReason::kFlush, &error);
-  }
-  void AcceptWrites() {
-    const rocksdb::BackgroundErrorRecoveryInfo recovered{};
-    store().recovery().MakeListener()->OnErrorRecoveryEnd(recovered);
   }
 
   void Set(const std::string& key) {
@@ -89,9 +79,9 @@ TEST_F(StreamLogTest, AReplicaGetsTheWritesAfterAnEndOfTheLoggingThatCouldNotBeS
   Set("first");
   const std::string id = log_->history().id;
   const uint64_t end = End();
-  RefuseWrites();
+  RefuseWrites(store());
   log_->EndLogging();
-  AcceptWrites();
+  AcceptWrites(store());
   Set("second");
   Crash();
   EXPECT_TRUE(Gets(id, end, "second"));
@@ -99,9 +89,9 @@ TEST_F(StreamLogTest, AReplicaGetsTheWritesAfterAnEndOfTheLoggingThatCouldNotBeS
 
 TEST_F(StreamLogTest, TheEndOfTheLoggingIsTriedAgain) {
   ASSERT_TRUE(log_->BeginLogging().ok());
-  RefuseWrites();
+  RefuseWrites(store());
   log_->EndLogging();
-  AcceptWrites();
+  AcceptWrites(store());
   EXPECT_TRUE(log_->logs());
   log_->EndLogging();
   EXPECT_FALSE(log_->logs());
@@ -112,9 +102,9 @@ TEST_F(StreamLogTest, TheEndOfTheLoggingIsTriedAgain) {
 
 // WAIT compares the offsets of replicas with the end of the stream. With an end of 0 it would count every replica.
 TEST_F(StreamLogTest, ABeginOfTheLoggingThatCouldNotBeSavedIsTriedAgain) {
-  RefuseWrites();
+  RefuseWrites(store());
   EXPECT_FALSE(log_->BeginLogging().ok());
-  AcceptWrites();
+  AcceptWrites(store());
   EXPECT_FALSE(log_->logs());
   EXPECT_EQ(0u, store().interests().wanted() & kInterestInReplication);
   EXPECT_TRUE(log_->BeginLogging().ok());
@@ -130,9 +120,9 @@ TEST_F(StreamLogTest, AFailedDemotionKeepsTheIdOfTheStream) {
   Crash();
   const History before = log_->history();
   ASSERT_EQ(before.former.size(), 1u);
-  RefuseWrites();
+  RefuseWrites(store());
   EXPECT_FALSE(log_->TurnReplica(false).ok());
-  AcceptWrites();
+  AcceptWrites(store());
   EXPECT_EQ(log_->history().id, before.id);
   EXPECT_FALSE(log_->history().is_replica);
   EXPECT_TRUE(log_->TurnReplica(false).ok());
@@ -142,9 +132,9 @@ TEST_F(StreamLogTest, AFailedDemotionKeepsTheIdOfTheStream) {
 // A replica without a log that could not be promoted would otherwise take itself for a primary.
 TEST_F(StreamLogTest, AFailedPromotionKeepsTheRole) {
   ASSERT_TRUE(log_->TurnReplica(false).ok());
-  RefuseWrites();
+  RefuseWrites(store());
   EXPECT_FALSE(log_->TurnPrimary().ok());
-  AcceptWrites();
+  AcceptWrites(store());
   EXPECT_TRUE(log_->history().is_replica);
   EXPECT_TRUE(log_->TurnPrimary().ok());
   EXPECT_FALSE(log_->history().is_replica);

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "encoding/record.h"
+#include "refused_writes.h"
 #include "storage/store_snapshot.h"
 #include "store_fixture.h"
 
@@ -246,6 +247,17 @@ TEST_F(RowFilesTest, ANewSnapshotOfReceivedRowsHasTheSameRows) {
     EXPECT_EQ(OtherRow(MakeElementRow(payload->id, "member:" + std::to_string(i), 0)), "");
   }
   EXPECT_EQ(ids.size(), 1000u);
+}
+
+// RocksDB reports the end of a recovery before it can take in files: it would abort the process (the simulation's seed
+// 10 with the fault expiry_off_by_one).
+TEST_F(RowFilesTest, FilesAreRefusedUntilRocksDbHasRecovered) {
+  PutString(0, "one", std::string("\x01\x00x", 3));
+  ASSERT_TRUE(WriteFiles().ok());
+  RefuseWrites(*other_);
+  EXPECT_FALSE(TakeInRowFiles(*other_, files_).ok());
+  AcceptWrites(*other_, [this] { EXPECT_FALSE(TakeInRowFiles(*other_, files_).ok()); });
+  EXPECT_TRUE(TakeInRowFiles(*other_, files_).ok());
 }
 
 }  // namespace
