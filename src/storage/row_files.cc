@@ -15,7 +15,6 @@
 #include "base/hash.h"
 #include "encoding/record.h"
 #include "encoding/varint.h"
-#include "storage/flush_nudge.h"
 #include "storage/slice.h"
 #include "storage/store.h"
 #include "storage/store_snapshot.h"
@@ -244,19 +243,19 @@ Status TakeInRowFiles(Store& store, std::span<const RowFile> files) {
   std::array<rocksdb::IngestExternalFileArg, kSpaceCount> of_spaces;
   for (const RowFile& file : files) of_spaces[static_cast<size_t>(file.space)].external_files.push_back(file.path);
   std::vector<rocksdb::IngestExternalFileArg> args;
-  std::vector<rocksdb::ColumnFamilyHandle*> families;
   for (size_t space = 0; space < of_spaces.size(); ++space) {
     rocksdb::IngestExternalFileArg& arg = of_spaces[space];
     if (arg.external_files.empty()) continue;
     arg.column_family = store.engine().family(static_cast<Space>(space));
     arg.options.move_files = true;
     arg.options.write_global_seqno = false;
-    families.push_back(arg.column_family);
     args.push_back(std::move(arg));
   }
   if (args.empty()) return Ok();
   store.engine().WatchOpenTables(files.size());
-  const FlushNudge nudge(store.engine().db(), families);  // expiry rows may overlap with rows in memtables
+  // Expiry rows may overlap with rows in memtables. RocksDB would flush these while it blocks all writes and the start
+  // of compactions; a flush that it loses then (storage/flush_nudge.h) cannot be requested again.
+  TRY(store.engine().Flush());
   return FromRocksDb(store.engine().db().IngestExternalFiles(args));
 }
 
