@@ -105,7 +105,8 @@ class RowFilesWriter {
 };
 
 // Moves the files into the store, all of them or, also after kill -9, none. Their rows are invisible until their
-// keyspaces are adopted. REQUIRES: Staging::Begin was called with the numbers of their content.
+// keyspaces are adopted. Flushes all memtables first. kIo while RocksDB recovers from an error, or if a file cannot be
+// taken in. REQUIRES: Staging::Begin was called with the numbers of their content.
 Status TakeInRowFiles(Store& store, std::span<const RowFile> files);
 
 // Hash64 of a file's bytes, or kIo.

@@ -12,7 +12,8 @@
 
 namespace cairn {
 
-inline void RefuseWrites(Store& store, rocksdb::Status error = rocksdb::Status::NoSpace()) {
+inline void RefuseWrites(Store& store) {
+  rocksdb::Status error = rocksdb::Status::NoSpace();
   store.recovery().MakeListener()->OnBackgroundError(rocksdb::BackgroundErrorReason::kFlush, &error);
 }
 
