@@ -127,6 +127,8 @@ def write_report(folder, run, options, doctor):
              "![memory, latency, disk, descriptors](soak.svg)", "", "| figure | value |", "|---|---|",
              f"| resident memory, at most | {max(run.resident):.0f} MB |",
              f"| descriptors, at most | {max(info['descriptors'] for info in run.info)} |",
+             f"| disk at the start | {run.info[0]['disk_mb']:.0f} MB, "
+             f"{run.info[0]['disk_mb'] / options.budget:.1f} times the budget |",
              f"| disk, at most | {max(info['disk_mb'] for info in run.info):.0f} MB |",
              f"| write amplification | {last['write_amplification']} |",
              f"| writes stopped, delayed | {last['write_stopped_seconds']} s, {last['write_delayed_seconds']} s |"]
@@ -153,7 +155,8 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hours", type=float, default=12)
     parser.add_argument("--slice", type=float, default=10, metavar="MINUTES")
-    parser.add_argument("--keys", type=int, default=4_000_000, help="objects of the fill")
+    parser.add_argument("--keys", type=int, default=19_000_000,
+                        help="objects of the fill; with the default, seven times the budget on disk")
     parser.add_argument("--budget", type=int, default=256, metavar="MB", help="memory-budget")
     parser.add_argument("--limit", type=int, default=640, metavar="MB", help="memory of the cgroup")
     parser.add_argument("--write-rate", type=int, default=3000, help="a second")
