@@ -218,13 +218,17 @@ void Disk::WriteImage() {
 
 // ---- the folder
 
-// Keeps the bytes of a file that is deleted or replaced: a crash may bring it back.
-void Disk::Bury(const std::string& path) {
+// Keeps the bytes of a file that is deleted or replaced: a crash may bring it back. Fails if the folder was removed:
+// a store that cannot be closed runs on, and its folder does not stay.
+IOStatus Disk::Bury(const std::string& path) {
   const auto found = names_.find(path);
-  if (found == names_.end()) return;
+  if (found == names_.end()) return IOStatus::OK();
   const std::string grave = graves_ + "/" + std::to_string(next_grave_++);
-  fs::rename(path, grave);
+  std::error_code error;
+  fs::rename(path, grave, error);
+  if (error) return IOStatus::IOError(path, error.message());
   found->second->path = grave;
+  return IOStatus::OK();
 }
 
 IOStatus Disk::NewWritableFile(const std::string& path, const FileOptions& options,
@@ -233,8 +237,8 @@ IOStatus Disk::NewWritableFile(const std::string& path, const FileOptions& optio
   IOStatus status = Step(
       path,
       [&] {
-        Bury(path);
-        return target()->NewWritableFile(path, options, file, debug);
+        IOStatus buried = Bury(path);
+        return buried.ok() ? target()->NewWritableFile(path, options, file, debug) : buried;
       },
       [&] {
         const auto before = names_.find(path);
@@ -262,12 +266,7 @@ IOStatus Disk::ReopenWritableFile(const std::string& path, const FileOptions& op
 
 IOStatus Disk::DeleteFile(const std::string& path, const IOOptions& options, IODebugContext* debug) {
   return Step(
-      path,
-      [&] {
-        if (!names_.contains(path)) return target()->DeleteFile(path, options, debug);
-        Bury(path);
-        return IOStatus::OK();
-      },
+      path, [&] { return names_.contains(path) ? Bury(path) : target()->DeleteFile(path, options, debug); },
       [&] {
         const auto found = names_.find(path);
         if (found == names_.end()) return;
@@ -281,8 +280,8 @@ IOStatus Disk::RenameFile(const std::string& from, const std::string& to, const 
   return Step(
       from,
       [&] {
-        Bury(to);
-        return target()->RenameFile(from, to, options, debug);
+        IOStatus buried = Bury(to);
+        return buried.ok() ? target()->RenameFile(from, to, options, debug) : buried;
       },
       [&] {
         const auto moved = names_.find(from);

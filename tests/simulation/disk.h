@@ -94,7 +94,7 @@ class Disk : public rocksdb::FileSystemWrapper {
   // One change of the folder: what its names were before.
   using Change = std::vector<std::pair<std::string, std::shared_ptr<Content>>>;
 
-  void Bury(const std::string& path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  rocksdb::IOStatus Bury(const std::string& path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool FailsNow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   rocksdb::IOStatus Error(const std::string& path) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CrashIfDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
