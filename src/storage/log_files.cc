@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/log_files.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <string_view>
 #include <utility>
 
+#include "base/end_process.h"
 #include "storage/checked_file.h"
 #include "storage/record_ends.h"
 
@@ -12,6 +15,13 @@ namespace cairn {
 
 using rocksdb::IODebugContext;
 using rocksdb::IOStatus;
+
+void EndUnsynced(std::string_view error) {
+  EndProcess(fmt::format(
+      "Can't persist AOF for fsync error: {}. Exiting... A power failure may lose what was not synced, until a restart "
+      "has read the log.",
+      error));
+}
 
 class LogFile : public CheckedFile {
  public:
@@ -26,7 +36,17 @@ class LogFile : public CheckedFile {
   }
   bool has_failed() const { return has_failed_; }
 
+  IOStatus Sync(const IOOptions& options, Debug* debug) override { return CheckSync(Base::Sync(options, debug)); }
+  IOStatus Fsync(const IOOptions& options, Debug* debug) override { return CheckSync(Base::Fsync(options, debug)); }
+  IOStatus RangeSync(uint64_t offset, uint64_t size, const IOOptions& options, Debug* debug) override {
+    return CheckSync(Base::RangeSync(offset, size, options, debug));
+  }
+
  private:
+  static IOStatus CheckSync(IOStatus status) {
+    if (!status.ok()) EndUnsynced(status.ToString());
+    return status;
+  }
   IOStatus Check(IOStatus status) override {
     if (!status.ok()) has_failed_ = true;
     return status;
@@ -35,7 +55,7 @@ class LogFile : public CheckedFile {
     appending_ = bytes;
     return IOStatus::OK();
   }
-  // Only an append waits for the lock: the lock's holder may be waiting, in RocksDB, for the failing sync.
+  // Waits for the sync that is running (sync_mutex).
   IOStatus CheckAppended(IOStatus status) override {
     if (status.ok()) {
       ends_.Read(appending_);

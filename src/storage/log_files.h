@@ -12,6 +12,11 @@
 // refuses to open the database because the flushed ones are newer ("SST file is ahead of WALs"). So the part is cut
 // off.
 //
+// A failed sync ends the process. The kernel may have dropped what it could not write, and it reports that once: a
+// later sync succeeds, although the bytes are not on the disk (https://wiki.postgresql.org/wiki/Fsync_Errors). After a
+// power loss the next start would then replay less than RocksDB's recovery has flushed, and that flushes one column
+// family after the other. A start reads the log from the kernel's memory and flushes all families at once.
+//
 // Thread: any.
 #pragma once
 
@@ -19,6 +24,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/mutex.h"
@@ -26,6 +32,9 @@
 namespace cairn {
 
 class LogFile;
+
+// Ends the process because a sync of a log has failed with this error.
+[[noreturn]] void EndUnsynced(std::string_view error);
 
 class LogFiles : public rocksdb::FileSystemWrapper {
  public:

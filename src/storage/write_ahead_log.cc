@@ -11,7 +11,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/end_process.h"
 #include "storage/batch.h"
 #include "storage/log_files.h"
 
@@ -52,11 +51,6 @@ Status SyncLogFiles(const std::string& dir) {
     if (IsLogName(file.path().filename().native())) TRY(SyncFile(file.path()));
   }
   return error ? Status::Io(dir + ": " + error.message()) : Ok();
-}
-
-[[noreturn]] void EndUnsynced(const Status& status) {
-  EndProcess("Can't persist AOF for fsync error when the AOF fsync policy is 'always': " + std::string(status.text()) +
-             ". Exiting... The last writes were not answered; after a restart they are there or not.");
 }
 
 }  // namespace
@@ -108,7 +102,7 @@ Status WriteAheadLog::SetSyncsCommits(const std::vector<bool>& syncs) {
 
 void WriteAheadLog::MakeDurable(uint64_t sequence) {
   const Status synced = SyncUpTo(sequence);
-  if (!synced.ok()) EndUnsynced(synced);
+  if (!synced.ok()) EndUnsynced(synced.text());
 }
 
 // RocksDB must not be asked to sync between a failed append and its own handling of the error either.
@@ -130,7 +124,7 @@ Status WriteAheadLog::SyncUpTo(uint64_t sequence) {
   const uint64_t latest = LatestSequence();
   Status synced = SyncNow();
   // Must come before waiting threads try again.
-  if (!synced.ok() && syncs_commits()) EndUnsynced(synced);
+  if (!synced.ok() && syncs_commits()) EndUnsynced(synced.text());
   lock.Lock();
   is_syncing_ = false;
   if (synced.ok()) durable_sequence_ = std::max(durable_sequence_.load(), latest);

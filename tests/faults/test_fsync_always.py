@@ -122,7 +122,7 @@ def test_after_a_failed_fsync_the_server_ends_without_a_reply(faults, primary, l
         with pytest.raises(redis.ConnectionError):
             primary.client().eval(LANES[lane] + INCR, 1, "n")
         assert primary.process.wait(60) == 1
-        assert "Can't persist AOF for fsync error when the AOF fsync policy is 'always'" in primary.log_tail()
+        assert "Can't persist AOF for fsync error" in primary.log_tail()
         assert replica.client().get("n") == b"10"
         faults.disarm()
         primary.start()

@@ -46,21 +46,15 @@ class DiskFile : public rocksdb::FSWritableFileOwnerWrapper {
   IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* debug) override {
     const MutexLock lock(disk_.mutex_);
     IOStatus status = Base::Truncate(size, options, debug);
-    content_->size = size;
-    content_->synced = std::min(content_->synced, size);
+    content_->Truncate(size);
     disk_.CrashIfDue();
     return status;
   }
-  IOStatus Sync(const IOOptions& options, IODebugContext*) override { return MarkSynced(options); }
-  IOStatus Fsync(const IOOptions& options, IODebugContext*) override { return MarkSynced(options); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return disk_.MarkSynced(path_, *content_); }
+  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return disk_.MarkSynced(path_, *content_); }
   IOStatus RangeSync(uint64_t, uint64_t, const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
 
  private:
-  IOStatus MarkSynced(const IOOptions&) {
-    return disk_.Step(
-        path_, [] { return IOStatus::OK(); }, [this] { content_->synced = content_->size; });
-  }
-
   Disk& disk_;
   const std::string path_;
   const std::shared_ptr<Disk::Content> content_;
@@ -71,8 +65,13 @@ class DiskDirectory : public rocksdb::FSDirectoryWrapper {
   DiskDirectory(std::unique_ptr<rocksdb::FSDirectory> directory, Disk& disk, std::string path)
       : FSDirectoryWrapper(std::move(directory)), disk_(disk), path_(std::move(path)) {}
   IOStatus Fsync(const IOOptions&, IODebugContext*) override {
+    const auto is_here = [this](const auto& name) { return fs::path(name.first).parent_path() == path_; };
     return disk_.Step(
-        path_, [] { return IOStatus::OK(); }, [this] { disk_.unsynced_changes_.clear(); });
+        path_, [] { return IOStatus::OK(); },
+        [&] {
+          std::erase_if(disk_.unsynced_changes_,
+                        [&](const Disk::Change& change) { return std::ranges::any_of(change, is_here); });
+        });
   }
   IOStatus FsyncWithDirOptions(const IOOptions& options, IODebugContext* debug,
                                const rocksdb::DirFsyncOptions&) override {
@@ -166,10 +165,24 @@ uint64_t Disk::steps() const {
   return steps_;
 }
 
-void Disk::NoteSynced(const std::string& path) {
+bool Disk::Sync(const std::string& path) {
+  std::shared_ptr<Content> content;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = names_.find(path);
+    if (found == names_.end()) return true;
+    content = found->second;
+  }
+  return MarkSynced(path, *content).ok();
+}
+
+IOStatus Disk::MarkSynced(const std::string& path, Content& content) {
+  IOStatus synced = Step(
+      path, [] { return IOStatus::OK(); }, [&] { content.Sync(); });
+  if (synced.ok()) return synced;
   const MutexLock lock(mutex_);
-  const auto found = names_.find(path);
-  if (found != names_.end()) found->second->synced = found->second->size;
+  content.FailSync();
+  return synced;
 }
 
 // ---- the image
@@ -194,12 +207,13 @@ Disk::Names Disk::NamesAfterLoss(Random& random) const {
 void Disk::WriteContent(const Content& content, const std::string& to, Random& random) const {
   std::ifstream in(content.path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  bytes.resize(content.size);
-  const uint64_t unsynced = content.size - std::min(content.size, content.synced);
+  const uint64_t size = std::min(content.size, content.dropped_from);
+  bytes.resize(size);
+  const uint64_t unsynced = size - std::min(size, content.synced);
   uint64_t kept = unsynced;
   if (crash_.loss == Loss::kEverything) kept = 0;
   if (crash_.loss == Loss::kSomething) kept = random.Below(unsynced + 1);
-  bytes.resize(content.size - unsynced + kept);
+  bytes.resize(size - unsynced + kept);
   if (crash_.loss == Loss::kSomething && kept > 0 && to.ends_with(".log") && random.Below(2) == 0) {
     const uint64_t torn = 1 + random.Below(std::min(kept, kSectorBytes));
     std::fill(bytes.end() - static_cast<int64_t>(torn), bytes.end(), '\0');
@@ -312,8 +326,7 @@ IOStatus Disk::Truncate(const std::string& path, size_t size, const IOOptions& o
       [&] {
         const auto found = names_.find(path);
         if (found == names_.end()) return;
-        found->second->size = size;
-        found->second->synced = std::min<uint64_t>(found->second->synced, size);
+        found->second->Truncate(size);
       });
 }
 

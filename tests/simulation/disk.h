@@ -14,6 +14,7 @@
 
 #include <rocksdb/file_system.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -58,8 +59,9 @@ class Disk : public rocksdb::FileSystemWrapper {
   void EndFaults();
   uint64_t failed_steps() const;
   uint64_t steps() const;
-  // A sync of a file by another way than this file system.
-  void NoteSynced(const std::string& path);
+  // A sync of a file by another way than this file system; a step. Returns whether it succeeds; true for files that the
+  // disk does not have.
+  bool Sync(const std::string& path);
 
   // ---- FileSystem
   rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
@@ -89,6 +91,15 @@ class Disk : public rocksdb::FileSystemWrapper {
     std::string path;  // where they are
     uint64_t size = 0;
     uint64_t synced = 0;
+    uint64_t dropped_from = UINT64_MAX;  // what a failed sync dropped: no later sync writes it to the disk
+
+    void Sync() { synced = std::min(size, dropped_from); }
+    void FailSync() { dropped_from = std::min(dropped_from, synced); }
+    void Truncate(uint64_t to) {
+      size = to;
+      synced = std::min(synced, to);
+      if (to <= dropped_from) dropped_from = UINT64_MAX;
+    }
   };
   using Names = std::map<std::string, std::shared_ptr<Content>>;
   // One change of the folder: what its names were before.
@@ -102,6 +113,7 @@ class Disk : public rocksdb::FileSystemWrapper {
   Names NamesAfterLoss(Random& random) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteContent(const Content& content, const std::string& to, Random& random) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  rocksdb::IOStatus MarkSynced(const std::string& path, Content& content);
   // Runs a call that is a step. `done` notes its effect.
   template <typename Call, typename Done>
   rocksdb::IOStatus Step(const std::string& path, Call call, Done done);

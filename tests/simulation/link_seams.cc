@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <string>
@@ -73,8 +74,9 @@ std::thread WrappedStartThread(const std::string& name, std::function<void()> ru
 extern "C" int __real_fdatasync(int fd);
 extern "C" int __wrap_fdatasync(int fd);
 extern "C" int __wrap_fdatasync(int fd) {
-  if (seams.on_fdatasync) seams.on_fdatasync(fd);
-  return __real_fdatasync(fd);
+  if (!seams.on_fdatasync || seams.on_fdatasync(fd)) return __real_fdatasync(fd);
+  errno = EIO;
+  return -1;
 }
 
 }  // namespace cairn::simulation

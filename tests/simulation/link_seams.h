@@ -19,7 +19,7 @@ namespace cairn::simulation {
 struct LinkSeams {
   std::shared_ptr<rocksdb::FileSystem> disk;         // of the stores that are opened; null: the system's
   std::function<void(std::string_view why)> on_end;  // instead of the end of the process; must not return
-  std::function<void(int fd)> on_fdatasync;          // before Cairn's own syncs of log files
+  std::function<bool(int fd)> on_fdatasync;          // of Cairn's own syncs of log files; returns whether it succeeds
   std::function<void()> on_wait;                     // often, while the simulation waits for RocksDB's threads
   int lost_threads = 0;                              // of each of RocksDB's pools: those of a process that has ended
   uint64_t fast_lane_steps = UINT64_MAX;             // the work budget of the next fast lane commands

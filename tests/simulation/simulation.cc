@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -19,6 +20,8 @@ namespace {
 
 constexpr size_t kLongestWaitForCrash = 12;  // steps
 constexpr int kLostThreads = 4;
+constexpr uint64_t kStartsPerInterruption = 4;
+constexpr uint64_t kMostStepsOfStart = 40;  // of the disk
 constexpr int kMostEndWaits = 2000;
 constexpr useconds_t kEndWaitUs = 1000;
 // Runs commands that follow each other in ARGV, each after its number of words.
@@ -50,10 +53,11 @@ std::string FolderOf(const std::string& folder, uint64_t life) { return folder +
 
 std::string ToText(const Totals& totals) {
   return fmt::format(
-      "commands {} reruns {} crashes {} faults {} disk steps {} ends {} full syncs {} partial syncs {} cuts {} "
+      "commands {} reruns {} crashes {} faults {} disk steps {} ends {} interrupted starts {} full syncs {} partial syncs {} cuts {} "
       "crashes of replicas {} faults of replicas {} checks of replicas {}",
-      totals.commands, totals.reruns, totals.crashes, totals.faults, totals.disk_steps, totals.ends, totals.full_syncs,
-      totals.partial_syncs, totals.cuts, totals.replica_crashes, totals.replica_faults, totals.replica_checks);
+      totals.commands, totals.reruns, totals.crashes, totals.faults, totals.disk_steps, totals.ends, totals.starts,
+      totals.full_syncs, totals.partial_syncs, totals.cuts, totals.replica_crashes, totals.replica_faults,
+      totals.replica_checks);
 }
 
 Simulation::Simulation(const Setting& setting, std::string folder)
@@ -64,8 +68,7 @@ Simulation::Simulation(const Setting& setting, std::string folder)
   seams.on_fdatasync = [this](int fd) {
     std::error_code error;
     const std::string path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
-    disk_->NoteSynced(path);
-    for (const auto& replica : replicas_) replica->disk().NoteSynced(path);
+    return disk_->Sync(path) && std::ranges::all_of(replicas_, [&](auto& one) { return one->disk().Sync(path); });
   };
   dir_ = FolderOf(folder_, lives_);
   Open();
@@ -287,6 +290,7 @@ void Simulation::Open() {
 void Simulation::Crash(uint64_t disk_steps, uint64_t seed) {
   if (is_crash_armed_ && disk_steps != 0) return;
   const CrashPlan plan{FolderOf(folder_, lives_ + 1), static_cast<Loss>(seed / 2 % 3), seed};
+  crash_seed_ = seed;
   is_crash_armed_ = true;
   steps_since_crash_armed_ = 0;
   disk_->CrashAfter(disk_steps, plan, [this] { crash_history_ = history_; });
@@ -315,15 +319,35 @@ void Simulation::OpenAfterCrash() {
   history_ = *std::exchange(crash_history_, std::nullopt);
   for (Changes& changes : open_) changes.clear();
   for (Changes& changes : handed_) changes.clear();
-  const std::string old = dir_;
-  dir_ = FolderOf(folder_, ++lives_);
+  MoveOn();
+  if (crash_seed_ / 8 % kStartsPerInterruption == 0) InterruptStart(crash_seed_ / 32);
   CheckRows(dir_);
   Open();
-  std::error_code error;
-  std::filesystem::remove_all(old, error);
   const std::string difference = history_.ContinueFrom(ReadState(*node_), VirtualClock::NowMs());
   if (!difference.empty()) throw Mismatch{"after the crash " + difference};
   Check();
+}
+
+// To the folder of the next life.
+void Simulation::MoveOn() {
+  std::error_code error;
+  std::filesystem::remove_all(std::exchange(dir_, FolderOf(folder_, ++lives_)), error);
+}
+
+void Simulation::InterruptStart(uint64_t seed) {
+  seams.disk.reset();
+  const auto disk = std::make_shared<Disk>(dir_);
+  seams.disk = disk;
+  const CrashPlan plan{FolderOf(folder_, lives_ + 1), static_cast<Loss>(seed / 2 % 3), seed};
+  disk->CrashAfter(1 + seed / 8 % kMostStepsOfStart, plan, [] {});
+  {
+    const auto node = Node::Open(dir_, setting_, [](TickName, Node::TickEvent) {});
+    if (!node.ok()) throw Mismatch{"the store does not open before a power loss: " + std::string(node.status().text())};
+    if (setting_.replicas > 0) RequireUnlessFailed((*node)->StartStream(), "the stream");
+  }
+  if (!disk->has_crashed()) disk->CrashAfter(0, plan, [] {});
+  MoveOn();
+  ++totals_.starts;
 }
 
 // Everything that cairn-check checks.
@@ -381,7 +405,7 @@ void Simulation::End(std::string_view why) {
   };
   seams.lost_threads = kLostThreads;
   try {
-    if (disk_->failed_steps() != 0) {
+    if (disk_->failed_steps() != failed_before_) {
       EndNode();
     } else if (!EndReplica()) {
       throw Mismatch{"no step of a disk has failed"};

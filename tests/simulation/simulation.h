@@ -34,7 +34,8 @@ struct Totals {
   uint64_t crashes = 0;
   uint64_t faults = 0;
   uint64_t disk_steps = 0;
-  uint64_t ends = 0;  // of the process, by Cairn itself
+  uint64_t ends = 0;    // of the process, by Cairn itself
+  uint64_t starts = 0;  // that a power loss interrupted
   uint64_t full_syncs = 0;
   uint64_t partial_syncs = 0;
   uint64_t cuts = 0;  // of links that were up
@@ -89,6 +90,9 @@ class Simulation {
 
   // ---- lives of the node
   void Open();
+  // A power loss during a start, or just after one, on the image of the last power loss.
+  void InterruptStart(uint64_t seed);
+  void MoveOn();
   void EndLife();
   void OpenAfterCrash();
   static void CheckRows(const std::string& dir);
@@ -119,6 +123,7 @@ class Simulation {
   std::vector<Changes> handed_;
   size_t steps_since_crash_armed_ = 0;
   bool is_crash_armed_ = false;
+  uint64_t crash_seed_ = 0;
   uint64_t failed_before_ = 0;  // Disk::failed_steps() at the end of the last recovery
   Totals totals_;
   std::vector<std::unique_ptr<Replica>> replicas_;
