@@ -183,8 +183,9 @@ Result<bool> RdbFileReader::StoreValue(RdbType type, Keyspace& keys, const Key& 
 Status RdbFileReader::LoadKey(RdbType type) {
   const std::string name = TRY(ReadText());
   const bool is_live = target_.keeps_expired || ahead_.expire_ms == kNoExpiry || ahead_.expire_ms > WallMs();
+  const bool is_wanted = !target_.wants || TRY(target_.wants(db_));
   Status stored;
-  if (target_.wants && !target_.wants(db_)) {
+  if (!is_wanted) {
     stored = PassValue(type, unwanted_);
   } else if (is_live) {
     Keyspace keys = target_.keyspace(db_);

@@ -32,7 +32,8 @@ struct RdbTarget {
   int databases = 16;
   // The keyspace for a database of the file.
   std::function<Keyspace(int db)> keyspace;
-  std::function<bool(int db)> wants;  // whether to load the keys of this database; empty: all are loaded
+  // Whether to load the keys of this database; an error ends the load. Empty: all are loaded.
+  std::function<Result<bool>(int db)> wants;
   CommitMode commit = CommitMode::kWait;
   bool checksum = true;                                // verify the file's checksum
   bool keeps_expired = false;                          // on a replica, which waits for its primary to delete them

@@ -7,6 +7,7 @@
 // replaces keys one by one through the log, and keeps all others; if the program ends early, a part of the keys is
 // loaded, and the file must be imported again. In both cases the keys are on the disk when the program reports success
 // (docs/decisions/import.md).
+#include <fmt/format.h>
 #include <gflags/gflags.h>
 
 #include <atomic>
@@ -18,6 +19,7 @@
 
 #include "command/busy_scripts.h"
 #include "command/conditions.h"
+#include "encoding/storage_mode.h"
 #include "rdb/rdb_disk.h"
 #include "replication/rdb_file_reader.h"
 #include "replication/reload.h"
@@ -68,6 +70,16 @@ Status Finish(Store& store, Transaction& txn, const std::vector<std::string>& fu
   return store.log().Sync();
 }
 
+// An error if the keys of the database would end with this process.
+Result<bool> IsOnDisk(const DatabaseTable& databases, int db) {
+  const StorageMode mode = databases.is_staging() ? databases.mode(db) : ModeOfKeyspace(databases[db].keyspace);
+  if (mode != StorageMode::kMemory) return true;
+  return Status::Io(fmt::format(
+      "the file has keys of database {0}, which this directory keeps in memory: start a server on it once with "
+      "`database {0} storage-mode ssd`, or load the file into another directory",
+      db));
+}
+
 Status LoadFile(Store& store, RdbInputFile& file) {
   const Limits limits;
   ProgressBar bar("importing", file.size(), "B");
@@ -81,6 +93,7 @@ Status LoadFile(Store& store, RdbInputFile& file) {
   target.keyspace = [&](int db) {
     return is_staged ? Keyspace::ById(txn, store.databases().staged(db), limits) : Keyspace(txn, db, limits);
   };
+  target.wants = [&](int db) { return IsOnDisk(store.databases(), db); };
   const RdbFileReader* shown = nullptr;
   target.on_progress = [&](uint64_t position) { bar.Show(position, std::to_string(shown->keys()) + " keys"); };
   RdbFileReader reader(txn, std::move(target), file.source());

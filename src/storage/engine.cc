@@ -47,6 +47,7 @@ StoreOptions InMemory(StoreOptions options) {
   options.blobs.min_bytes = 0;
   options.direct_io = false;
   options.bottom_zstd = false;
+  options.imports = false;
   return options;
 }
 

@@ -150,6 +150,23 @@ def test_key_that_is_twice_in_a_file_is_imported_once(tmp_path):
         assert cairn.client().dbsize() == 5001
 
 
+def test_an_import_into_a_database_in_memory_is_refused(tmp_path):
+    """It said that the keys were imported, and they ended with the program."""
+    path = tmp_path / "dump.rdb"
+    path.write_bytes(b"REDIS0010\xfe\x01\x00" + text(b"key") + text(b"value") + b"\xff" + bytes(8))
+    (tmp_path / "data").mkdir()
+    with Server(data_dir=tmp_path / "data", database="1 storage-mode memory"):
+        pass
+    done = run_import(path, tmp_path / "data")
+    assert done.returncode == 1
+    assert "database 1, which this directory keeps in memory" in done.stderr
+    with Server(data_dir=tmp_path / "data", database="1 storage-mode ssd"):
+        pass
+    assert run_import(path, tmp_path / "data").returncode == 0
+    with Server(data_dir=tmp_path / "data") as cairn, cairn.client(db=1) as client:
+        assert client.get("key") == b"value"
+
+
 @pytest.mark.parametrize("directives", [{}, {"rdbcompression": "no"}], ids=["default", "plain"])
 def test_cairn_to_redis(tmp_path, directives):
     """redis-server loads files of BGSAVE and cairn-export, and the data is equal."""
