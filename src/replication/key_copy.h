@@ -2,7 +2,9 @@
 //
 // KeyCopy: copies the keys of one database of any server that speaks Redis's protocol to another server, over the wire:
 // SCAN finds the keys, DUMP and RESTORE move them. Where the source has no DUMP or refuses it for a key, or the target
-// refuses its payload, the value is read and written by the commands of its type, a thousand elements at a time.
+// refuses its payload, the value is read and written by the commands of its type, a thousand elements at a time. A key
+// whose value the source refuses to show is skipped, and stays in the target as it is or, if a part of it was written,
+// is deleted there. Any other error of the target ends the copy.
 //
 // It is not a snapshot: a key that changes meanwhile is copied as some of its states, and a key that is created
 // meanwhile may be missed. By commands a stream keeps its entries, its last id and its groups, not their pending
@@ -13,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +33,10 @@ class KeyCopy {
   };
   struct Totals {
     uint64_t copied = 0;
-    uint64_t by_commands = 0;  // of them, without DUMP
-    uint64_t skipped = 0;      // of types that no command here reads
-    std::string first_skipped;
+    uint64_t by_commands = 0;   // of them, without DUMP
+    std::string first_refusal;  // why the first of these could not be moved by DUMP and RESTORE; empty: see the Options
+    uint64_t skipped = 0;
+    std::string first_skipped;  // its key, and why
   };
 
   KeyCopy(RedisClient& from, RedisClient& to, Options options) : from_(from), to_(to), options_(std::move(options)) {}
@@ -52,8 +56,16 @@ class KeyCopy {
 
   Status CopyPage(const std::vector<RemoteReply>& keys);
   Result<Found> ReceiveFound(const std::string& key, bool has_dump);
-  Status RestorePage(const std::vector<Found>& page);
+  // `asked_ms`: the monotonic time at which the source was asked for the times to live.
+  Status RestorePage(std::vector<Found>& page, int64_t asked_ms);
+  Status CopyOrSkip(const Found& found);
   Status CopyByCommands(const Found& found);
+  void NoteRefusal(std::string_view command, const std::string& key, std::string_view error);
+  void Skip(const std::string& key, std::string_view why);
+  // Reads from the source. Its error reply is Code::kReply, and concerns this key alone.
+  Result<RemoteReply> Read(std::initializer_list<std::string_view> argv);
+  // Deletes the key in the target, once, before the first part of its value is written.
+  Status Replace(const std::string& key);
   // Returns 0 for a key without a time to live in Ardb, where Redis replies -1.
   Result<int64_t> ReadTtl(const std::string& key);
   // Reads with HSCAN, SSCAN or ZSCAN and writes with `write`.
@@ -68,6 +80,7 @@ class KeyCopy {
   RedisClient& to_;
   Options options_;
   Totals totals_;
+  bool is_replaced_ = false;  // the key that is copied by commands
 };
 
 }  // namespace cairn

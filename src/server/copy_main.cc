@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 #include <gflags/gflags.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "replication/history.h"
 #include "replication/key_copy.h"
@@ -32,6 +35,8 @@ namespace {
 using namespace cairn;
 
 constexpr char kProgram[] = "cairn-copy";
+constexpr std::string_view kProbeLifeMs = "60000";
+constexpr std::chrono::milliseconds kProbeWait{1000};  // a replica is behind
 
 std::string FromEnvironment(const char* name) {
   const char* const value = std::getenv(name);
@@ -50,8 +55,19 @@ std::string_view FindField(const FieldsByName& info, std::string_view name) {
   return found == info.end() ? std::string_view() : found->second;
 }
 
+// Whether the source shows a key that is written to the target. For servers that refuse INFO.
+Result<bool> ShowsWrites(RedisClient& reader, RedisClient& writer) {
+  std::random_device random;
+  const std::string key = fmt::format("cairn-copy:{:08x}{:08x}{:08x}", random(), random(), random());
+  TRY(writer.Call({"SET", key, "", "PX", kProbeLifeMs}));
+  std::this_thread::sleep_for(kProbeWait);
+  const RemoteReply shown = TRY(reader.Call({"EXISTS", key}));
+  TRY(writer.Call({"DEL", key}));
+  return shown.number != 0;
+}
+
 // An error if a key that is deleted in the target is deleted in the source too: a copy without DUMP deletes a key of
-// the target before it reads the value.
+// the target before it has read all of the value.
 Status CheckApart(RedisClient& reader, const RedisClient::Address& from, RedisClient& writer,
                   const RedisClient::Address& into) {
   if (from.database != into.database) return Ok();
@@ -67,6 +83,10 @@ Status CheckApart(RedisClient& reader, const RedisClient::Address& from, RedisCl
   const bool may_follow = FindField(source, "role") == "slave" && FindField(target, "role") == "master";
   if (may_follow && shares("master_replid")) {
     return Status::Io("the source is a replica of the target");
+  }
+  const bool are_known = !source.empty() && !target.empty();
+  if (!are_known && TRY(ShowsWrites(reader, writer))) {
+    return Status::Io("the source shows what is written to the target: it is the same database, or a replica of it");
   }
   return Ok();
 }
@@ -95,9 +115,9 @@ Status Copy(const std::string& source, const std::string& target) {
   const KeyCopy::Totals& totals = copy.totals();
   bar.Finish(totals.copied, "");
   fmt::print("{} keys copied, {} of them by the commands of their types\n", totals.copied, totals.by_commands);
+  if (!totals.first_refusal.empty()) fmt::print("the first refusal: {}\n", totals.first_refusal);
   if (totals.skipped == 0) return Ok();
-  return Status::Io(fmt::format("{} keys were skipped, because no command here reads their type; the first is {}",
-                                totals.skipped, totals.first_skipped));
+  return Status::Io(fmt::format("{} keys were skipped; the first is {}", totals.skipped, totals.first_skipped));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import threading
+import time
 
 import pytest
 import redis
@@ -13,6 +14,7 @@ from harness import Server, start_redis, start_valkey, tool_path
 from load import describe, fill
 from pairs import wait_for_link
 from raw_client import TIMEOUT_S
+from waiting import wait_until
 
 
 def copy(source_port, target, *options, status=0, host="127.0.0.1", **environment):
@@ -104,11 +106,27 @@ def test_a_copy_onto_the_source_itself_is_refused():
             assert other.get("key") == b"value"
 
 
+def test_a_copy_onto_the_source_itself_is_refused_without_info():
+    with Server(repl_diskless_sync_delay=0) as server:
+        client = server.client()
+        client.set("key", "value")
+        client.execute_command("ACL", "SETUSER", "copier", "on", ">secret", "~*", "&*", "+@all", "-@dangerous")
+        with Server(replicaof=f"127.0.0.1 {server.port}") as replica:
+            wait_for_link(replica)
+            replica.client().execute_command("ACL", "SETUSER", "copier", "on", ">secret", "~*", "+@all", "-@dangerous")
+            for source, host in ((server, "localhost"), (replica, "127.0.0.1")):
+                shown = copy(source.port, server, "--user", "copier", "--into_user", "copier", status=1, host=host,
+                             CAIRN_COPY_FROM_PASSWORD="secret", CAIRN_COPY_INTO_PASSWORD="secret")
+                assert "shows what is written to the target" in shown
+        assert client.keys() == [b"key"]
+
+
 class FakeSource:
     """A server that knows the replies to some requests; every other request gets an error."""
 
-    def __init__(self, replies):
-        self.replies = replies
+    def __init__(self, replies, delays=None):
+        self.replies = {"INFO": bulk("run_id:another"), **replies}
+        self.delays = delays or {}  # in seconds, by request
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.thread = threading.Thread(target=self._serve, daemon=True)
@@ -130,7 +148,10 @@ class FakeSource:
                 for _ in range(int(head[1:])):
                     words.append(requests.read(int(requests.readline()[1:])).decode())
                     requests.readline()
-                connection.sendall(self.replies.get(" ".join(words), "-ERR unknown command\r\n").encode())
+                request = " ".join(words)
+                until = time.monotonic() + self.delays.get(request, 0)
+                wait_until(lambda until=until: time.monotonic() >= until, "the time that a slow link takes")
+                connection.sendall(self.replies.get(request, "-ERR unknown command\r\n").encode("latin-1"))
 
 
 def bulk(text):
@@ -215,8 +236,8 @@ DELETED = {
     "SCAN 0 COUNT 100": page("0", "doc", "stream", "kept"),
     "TYPE doc": "+ReJSON-RL\r\n", "PTTL doc": ":-1\r\n", "JSON.GET doc": "$-1\r\n",
     "TYPE stream": "+stream\r\n", "PTTL stream": ":-2\r\n",
-    "XRANGE stream - + COUNT 1000": array(array(bulk("1-1"), array(bulk("f"), bulk("v")))),
-    "XRANGE stream (1-1 + COUNT 1000": array(),
+    "XRANGE stream 0-0 + COUNT 1000": array(array(bulk("1-1"), array(bulk("f"), bulk("v")))),
+    "XRANGE stream 1-2 + COUNT 1000": array(),
     "XINFO GROUPS stream": "-ERR no such key\r\n", "XINFO STREAM stream": "-ERR no such key\r\n",
     "TYPE kept": "+string\r\n", "PTTL kept": ":-1\r\n", "GET kept": bulk("value"),
 }
@@ -226,6 +247,59 @@ def test_keys_that_are_deleted_meanwhile_do_not_end_the_copy():
     with FakeSource(DELETED) as source, Server() as target:
         assert "1 keys copied, 1 of them" in copy(source.port, target)
         assert target.client().keys() == [b"kept"] and target.client().get("kept") == b"value"
+
+
+# A bitmap that GET refuses, and a set whose second page is refused.
+REFUSED = {
+    "SCAN 0 COUNT 100": page("0", "large", "set", "kept"),
+    "TYPE large": "+bitmap\r\n", "PTTL large": ":-1\r\n", "GET large": "-ERR Aborted: too large\r\n",
+    "TYPE set": "+set\r\n", "PTTL set": ":-1\r\n",
+    "SSCAN set 0 COUNT 1000": page("5", "member"), "SSCAN set 5 COUNT 1000": "-WRONGTYPE another type now\r\n",
+    "TYPE kept": "+string\r\n", "PTTL kept": ":-1\r\n", "GET kept": bulk("value"),
+}
+
+
+def test_a_key_that_the_source_refuses_is_skipped_and_named():
+    with FakeSource(REFUSED) as source, Server() as target:
+        client = target.client()
+        client.set("large", "before")
+        shown = copy(source.port, target, status=1)
+        assert "1 keys copied" in shown and "the first refusal: DUMP large: ERR unknown command" in shown
+        assert "2 keys were skipped; the first is large (the source replied to GET: ERR Aborted: too large)" in shown
+        assert client.get("kept") == b"value"
+        assert client.get("large") == b"before"
+        assert not client.exists("set")  # a part of it would pass for all of it
+
+
+def test_a_target_without_room_ends_the_copy_and_keeps_its_keys():
+    """The keys were deleted there and written by commands, without pending entries and times of fields."""
+    with start_redis() as source, start_redis() as target:
+        client = source.client()
+        client.xadd("stream", {"f": "v"}, id="1-1")
+        client.xgroup_create("stream", "group", 0)
+        client.xreadgroup("group", "consumer", {"stream": ">"})
+        copy(source.port, target)
+        target.client().config_set("maxmemory", 1)
+        assert "the target replied to RESTORE stream: OOM" in copy(source.port, target, status=1)
+        target.client().config_set("maxmemory", 0)
+        assert target.client().xpending("stream", "group")["pending"] == 1
+
+
+def test_a_time_to_live_goes_on_while_payloads_arrive():
+    """A payload takes two seconds to arrive, and another key was created after its PTTL."""
+    with start_redis() as origin, Server() as target:
+        origin.client().set("origin", "value")
+        payload = origin.client().dump("origin").decode("latin-1")
+        slow = {
+            "SCAN 0 COUNT 100": page("0", "slow", "again"),
+            "TYPE slow": "+string\r\n", "PTTL slow": ":100000\r\n", "DUMP slow": bulk(payload),
+            "TYPE again": "+string\r\n", "PTTL again": ":-2\r\n", "DUMP again": bulk(payload),
+            "GET again": bulk("value"),
+        }
+        with FakeSource(slow, delays={"DUMP slow": 2}) as source:
+            assert "1 keys copied, 0 of them" in copy(source.port, target)
+        assert 90000 < target.client().pttl("slow") <= 98000
+        assert not target.client().exists("again")  # its PTTL is -2 again
 
 
 def test_unknown_types_are_named_and_broken_replies_end_the_copy():
