@@ -6,9 +6,15 @@
 #include "base/number.h"
 
 namespace cairn {
+namespace {
+
+constexpr int64_t kMostNumber = int64_t{1} << 40;  // of bytes or elements
+constexpr size_t kMostLineBytes = 64 * 1024;
+
+}  // namespace
 
 void ReplyCounter::Feed(std::string_view bytes) {
-  while (!bytes.empty()) {
+  while (!bytes.empty() && !is_broken_) {
     if (skip_ > 0) {
       const size_t skipped = std::min(bytes.size(), static_cast<size_t>(skip_));
       bytes.remove_prefix(skipped);
@@ -18,6 +24,7 @@ void ReplyCounter::Feed(std::string_view bytes) {
     }
     const size_t end = bytes.find('\n');
     line_.append(bytes.substr(0, end));
+    if (line_.size() > kMostLineBytes) return Break();
     if (end == std::string_view::npos) return;
     bytes.remove_prefix(end + 1);
     if (!line_.empty() && line_.back() == '\r') line_.pop_back();
@@ -29,6 +36,7 @@ void ReplyCounter::Feed(std::string_view bytes) {
 void ReplyCounter::ReadLine(std::string_view line) {
   if (line.empty()) return;
   const int64_t number = ParseInt64(line.substr(1)).value_or(0);
+  if ((line.front() == '$' || line.front() == '*') && number > kMostNumber - elements_) return Break();
   if (line.front() == '$' && number >= 0) {
     skip_ = number + 2;
     return;
@@ -37,6 +45,11 @@ void ReplyCounter::ReadLine(std::string_view line) {
   if (line.front() == '-' && error_.empty()) error_ = line.substr(1);
   last_line_ = line;
   EndElement();
+}
+
+void ReplyCounter::Break() {
+  is_broken_ = true;
+  if (error_.empty()) error_ = "ERR the replies are not RESP2";
 }
 
 void ReplyCounter::EndElement() {

@@ -79,7 +79,7 @@ Result<RdbStream::Consumer> ReadConsumer(RdbType type, RdbReader& reader, RdbIte
 
 Result<int64_t> ReadEntriesRead(RdbReader& reader) {
   const uint64_t read = TRY(reader.Length());
-  if (read != static_cast<uint64_t>(kUnknownEntriesRead) && read >= kMostCounted) {
+  if (read != static_cast<uint64_t>(kUnknownEntriesRead) && read > kMostCounted) {
     return Status::Corruption("rdb stream: a group has read more entries than exist");
   }
   return static_cast<int64_t>(read);
@@ -194,7 +194,7 @@ Status RdbStream::ReadState(RdbType type, RdbReader& reader) {
   if (last_entry_id_ > last_id_) {
     return Status::Corruption("rdb stream: the last id is not the highest");
   }
-  if (entries_added_ < count_ || entries_added_ >= kMostCounted) {
+  if (entries_added_ < count_ || entries_added_ > kMostCounted) {
     return Status::Corruption("rdb stream: an invalid number of entries added");
   }
   return Ok();

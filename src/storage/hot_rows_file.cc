@@ -81,8 +81,8 @@ void AppendNames(std::string& bytes, const RowNames& tagged) {
   }
 }
 
-// Takes the names from the front of `bytes`.
-Status ReadNames(std::string_view& bytes, bool are_short, RowNames& names) {
+// Takes the names from the front of `bytes`. They may take at most `most_bytes` of memory.
+Status ReadNames(std::string_view& bytes, bool are_short, uint64_t most_bytes, RowNames& names) {
   uint64_t count = 0;
   if (!ReadVarint(bytes, count)) return Damaged("count");
   std::string name;
@@ -96,6 +96,7 @@ Status ReadNames(std::string_view& bytes, bool are_short, RowNames& names) {
     if (name.empty()) return Damaged("size");
     bytes.remove_prefix(size);
     if (!(are_short ? AddLengthened(name, names) : names.Add(name))) return Damaged("name");
+    if (names.memory() > most_bytes) return Damaged("number of names");
   }
   names.Sort();
   return Ok();
@@ -146,8 +147,8 @@ Result<HotRows> DecodeHotRows(std::string_view bytes, uint64_t most_bytes) {
     bytes = decompressed;
   }
   HotRows rows;
-  TRY(ReadNames(bytes, !is_first, rows.kept));
-  TRY(ReadNames(bytes, !is_first, rows.young));
+  TRY(ReadNames(bytes, !is_first, most_bytes, rows.kept));
+  TRY(ReadNames(bytes, !is_first, most_bytes - rows.kept.memory(), rows.young));
   if (!bytes.empty()) return Damaged("bytes after the last name");
   return rows;
 }

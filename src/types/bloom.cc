@@ -58,6 +58,7 @@ Result<bool> Bloom::Contains(std::string_view item) const { return Contains(Hash
 
 Result<BloomAdded> Bloom::MakeRoom() {
   const BloomLink& last = chain_.links.back();
+  if (chain_.size == UINT64_MAX) return BloomAdded::kTooLarge;  // of a damaged or forged dump
   if (last.size < last.entries) return BloomAdded::kNew;
   if (chain_.options & kBloomFixedSize) return BloomAdded::kFull;
   if (chain_.growth != 0 && last.entries > UINT64_MAX / chain_.growth) return BloomAdded::kTooLarge;

@@ -136,7 +136,8 @@ Status ReadEarliest(RdbReader& reader, RdbValue& value) {
 Status ReadTimedPair(RdbReader& reader, RdbValue& value) {
   const int64_t ttl = TRY(CheckedTime(TRY(reader.Length())));
   TRY(ReadRdbPair(reader, value));
-  value.deadlines.push_back(ttl == 0 ? kNoExpiry : value.earliest_ms + ttl - 1);
+  const auto when_ms = static_cast<uint64_t>(value.earliest_ms + ttl - 1);
+  value.deadlines.push_back(ttl == 0 ? kNoExpiry : TRY(CheckedTime(when_ms)));
   return Ok();
 }
 

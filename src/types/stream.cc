@@ -14,7 +14,8 @@ namespace {
 
 // Adding an entry rewrites the chunk, so a chunk is limited to half a block.
 constexpr int64_t kMostChunkBytes = 2048;
-constexpr size_t kBytesPerItem = 2;  // about the overhead of an item
+constexpr size_t kBytesPerItem = 2;         // about the overhead of an item
+constexpr uint64_t kMostAdded = INT64_MAX;  // replies and groups count entries in a signed number
 
 // A visit of an entry and of each of its fields takes as long as a walk over so many elements of a packed collection.
 constexpr uint64_t kElementsPerEntry = 64;
@@ -138,7 +139,7 @@ void Stream::CountAdded(StreamId first, StreamId last, uint64_t count) {
   if (state_.count == 0) state_.first_id = first;
   state_.last_id = last;
   state_.count += count;
-  state_.entries_added += count;
+  state_.entries_added += std::min(count, kMostAdded - std::min(state_.entries_added, kMostAdded));
 }
 
 Result<std::optional<StreamId>> Stream::ChunkOf(StreamId id) const {

@@ -21,7 +21,7 @@ Result<StreamGroupState> DecodeStreamGroup(std::string_view value) {
     return Status::Corruption("stream group: cut short");
   }
   group.number = static_cast<uint32_t>(number);
-  group.entries_read = static_cast<int64_t>(entries_read) - 1;
+  group.entries_read = static_cast<int64_t>(entries_read - 1);
   group.next_consumer = static_cast<uint32_t>(next_consumer);
   if (value.empty()) return group;
   uint64_t timed;
@@ -44,7 +44,7 @@ Result<StreamConsumer> DecodeStreamConsumer(std::string_view name, std::string_v
   }
   consumer.number = static_cast<uint32_t>(number);
   consumer.seen_ms = static_cast<int64_t>(seen);
-  consumer.active_ms = static_cast<int64_t>(active) - 1;
+  consumer.active_ms = static_cast<int64_t>(active - 1);
   return consumer;
 }
 

@@ -40,5 +40,17 @@ TEST(ReplyCounter, KeepsTheFirstError) {
   EXPECT_EQ(counter.count(), 3);
 }
 
+// Such a number would overflow, and a line without an end would take all memory.
+TEST(ReplyCounter, EndsAtWhatIsNoReply) {
+  for (const std::string& bytes :
+       {std::string("$9223372036854775807\r\n"), std::string("*9223372036854775807\r\n"), std::string(70'000, '+')}) {
+    ReplyCounter counter;
+    counter.Feed("+OK\r\n" + bytes);
+    EXPECT_EQ(counter.error(), "ERR the replies are not RESP2") << bytes.substr(0, 30);
+    counter.Feed("+OK\r\n");
+    EXPECT_EQ(counter.count(), 1);
+  }
+}
+
 }  // namespace
 }  // namespace cairn

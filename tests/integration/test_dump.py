@@ -187,6 +187,23 @@ def test_encodings_of_redis_7_2_are_understood(r):
         r.restore("other", 0, payload(value, 16))
 
 
+def test_a_field_time_beyond_the_largest_is_refused(r):
+    """It was stored, and the RDB file that was written then could not be loaded."""
+    value = bytes.fromhex("18 0000000000000100 01 81 0001000000000000 0161 0162")
+    with pytest.raises(redis.ResponseError, match="Bad data format"):
+        r.restore("key", 0, payload(value, 12))
+
+
+def test_a_stream_with_the_largest_number_of_entries_added_can_be_restored(r):
+    r.xadd("stream", {"f": "v"}, id="1-1")
+    r.execute_command("XSETID", "stream", "1-1", "ENTRIESADDED", 2**63 - 1)
+    r.xadd("stream", {"f": "v"}, id="2-1")
+    r.xgroup_create("stream", "group", 0, entries_read=2**63 - 1)
+    r.restore("copy", 0, r.dump("stream"))
+    assert r.xinfo_stream("copy")["entries-added"] == 2**63 - 1
+    assert r.xinfo_groups("copy")[0]["entries-read"] == 2**63 - 1
+
+
 # Redis 7.0.15 accepts these payloads, Debian's security updates of it do not.
 LATELY_REFUSED = {"stream entry pending for two"}
 

@@ -95,6 +95,14 @@ TEST(HotRowsFile, RefusesEveryDamagedByteAndEveryCut) {
   }
 }
 
+TEST(HotRowsFile, RefusesNamesThatTakeMoreThanTheLimitBecauseTheyShareBytes) {
+  std::string body = "cairnkc1\x80\x01\0\x80\x80\x01"s + std::string(16384, 'x');  // 128 names of 16 KB
+  for (int i = 1; i < 128; ++i) body += "\x80\x80\x01\0"s;
+  body += '\0';
+  EXPECT_TRUE(DecodeHotRows(WithChecksum(body), 4 * kMost).ok());
+  EXPECT_FALSE(DecodeHotRows(WithChecksum(body), kMost).ok());
+}
+
 class HotRowsDirTest : public StoreFixture {};
 
 TEST_F(HotRowsDirTest, IsReplacedAsAWholeAndIgnoredIfTooLarge) {
