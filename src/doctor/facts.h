@@ -34,7 +34,8 @@ struct MachineFacts {
 struct LatencyEvent {
   std::string name;
   int64_t unix_s = 0;  // of the last one
-  int64_t worst_ms = 0;
+  int64_t last_ms = 0;
+  int64_t worst_ms = 0;  // since the last LATENCY RESET
 };
 
 struct HotKey {

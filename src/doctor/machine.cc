@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -82,11 +84,29 @@ std::optional<int64_t> ReadOvercommit() {
   return file >> mode ? std::optional(mode) : std::nullopt;
 }
 
+// The seconds since the start of a process (proc(5), /proc/pid/stat, field 22); none if there is no such process.
+std::optional<int64_t> AgeOf(pid_t pid) {
+  constexpr int kFieldsBetween = 19;  // between the name, which ends at the last parenthesis, and the start time
+  const std::string text = ReadText(fmt::format("/proc/{}/stat", pid));
+  const size_t name_end = text.rfind(')');
+  if (name_end == text.npos) return std::nullopt;
+  std::istringstream rest(text.substr(name_end + 1));
+  std::string skipped;
+  for (int i = 0; i < kFieldsBetween; ++i) rest >> skipped;
+  int64_t start_ticks = 0;
+  timespec now{};
+  if (!(rest >> start_ticks) || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return std::nullopt;
+  return now.tv_sec - start_ticks / sysconf(_SC_CLK_TCK);
+}
+
 }  // namespace
 
-bool IsProcess(pid_t pid, std::string_view name) {
+bool IsProcess(pid_t pid, std::string_view name, int64_t uptime_s) {
   const std::string text = ReadText(fmt::format("/proc/{}/comm", pid));
-  return !text.empty() && std::string_view(text).substr(0, text.size() - 1) == name;
+  if (text.empty() || std::string_view(text).substr(0, text.size() - 1) != name) return false;
+  const int64_t tolerance_s = 10 + uptime_s / 100;
+  const std::optional<int64_t> age_s = AgeOf(pid);
+  return age_s && std::abs(*age_s - uptime_s) <= tolerance_s;
 }
 
 MachineFacts ReadMachine(pid_t pid, const std::string& dir) {

@@ -195,7 +195,9 @@ void CheckLatency(const Facts& facts, Findings& findings) {
     std::string action;
     for (const std::string_view advice : LatencyAdvice(event.name)) action.append(advice).append(" ");
     Add(findings, Severity::kWarning,
-        fmt::format("There were latency events '{}' in the last hour, of up to {} ms.", event.name, event.worst_ms),
+        fmt::format(
+            "There was a latency event '{}' of {} ms in the last hour; the worst since LATENCY RESET took {} ms.",
+            event.name, event.last_ms, event.worst_ms),
         action + "LATENCY DOCTOR shows more.");
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // REPLICAOF, ROLE, WAIT, WAITAOF, and the commands between servers: REPLCONF, PSYNC, SYNC.
+#include <algorithm>
 #include <string>
 
 #include "base/log.h"
@@ -159,6 +160,10 @@ Status ReplConf(const ReplicationParts& parts, CommandContext& ctx, Args& args, 
       if (value.size() > kLongestAddress) {
         return Status::Reply("ERR REPLCONF ip-address provided by replica instance is too long: " +
                              std::to_string(value.size()) + " bytes");
+      }
+      const auto is_plain = [](char c) { return c > ' ' && c <= '~' && c != ',' && c != '='; };
+      if (!std::ranges::all_of(value, is_plain)) {  // it is shown in INFO and as a label of the metrics
+        return Status::Reply("ERR REPLCONF ip-address provided by replica instance is not an address");
       }
       // Once the replica's thread runs, other threads read `ip` (Replicas::All).
       if (!client.is_replica) replicas.Of(client)->ip = value;

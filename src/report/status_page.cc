@@ -89,6 +89,7 @@ void WriteHotKeys(const StatusParts& parts, bool details, JsonText& json) {
   json.Field("took_ms", results->took_ms);
   json.Field("usec", results->usec);
   json.Field("bytes", results->bytes);
+  json.Field("sample_ratio", results->options.sample_ratio);
   WriteKeys(results->by_usec, details, json.Name("by_usec"));
   WriteKeys(results->by_bytes, details, json.Name("by_bytes"));
   json.Close('}');

@@ -18,12 +18,13 @@ void Add(std::atomic<uint64_t>& counter, uint64_t n = 1) {
 uint64_t Load(const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); }
 
 // "WRONGTYPE Operation against ..." is counted as WRONGTYPE. A script may return any bytes, which INFO and a label of
-// Prometheus cannot show.
+// Prometheus cannot show; a colon ends a field's name in INFO.
 std::string PrefixOf(std::string_view error) {
   constexpr size_t kMostPrefixBytes = 64;
   std::string prefix(error.substr(0, std::min(error.find(' '), kMostPrefixBytes)));
   for (char& c : prefix) {
     if (c < 0x21 || c > 0x7e) c = '?';
+    if (c == ':' || c == '#') c = '_';  // as in Redis
   }
   return prefix;
 }

@@ -154,7 +154,7 @@ TEST(DoctorRules, Stalls) {
 // The advice is that of LATENCY DOCTOR.
 TEST(DoctorRules, Latency) {
   Facts facts = FactsWith({});
-  facts.latency = {{"write-stall", kNowS - 3601, 900}};
+  facts.latency = {{"write-stall", kNowS - 3601, 200, 900}};
   EXPECT_EQ(Found(facts), "");
   facts.latency[0].unix_s = kNowS - 10;
   EXPECT_EQ(Found(facts), "warning latency");

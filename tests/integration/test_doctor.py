@@ -8,6 +8,7 @@ import socket
 import subprocess
 
 from harness import Server, free_port, tool_path
+from raw_client import RawClient
 from waiting import wait_until
 
 
@@ -78,6 +79,10 @@ def test_a_server_that_does_not_let_it_in_and_none_are_told_apart():
         assert status == 3 and "NOAUTH" in error
         status, _, error = examine(f"127.0.0.1:{server.port}", password="wrong")
         assert status == 3 and "WRONGPASS" in error
+    with Server(maxclients=1) as server, RawClient(server.port) as only:
+        assert only("PING") == (b"+", b"PONG")
+        status, _, error = examine(f"127.0.0.1:{server.port}")
+        assert status == 3 and "max number of clients reached" in error
     status, _, error = examine(f"127.0.0.1:{free_port()}")
     assert status == 3 and "refused" in error.lower()
     assert examine("127.0.0.1:99999")[0] == 3
