@@ -1,5 +1,6 @@
 # Runs at installation, because the unit and the configuration file depend on the prefix. The prefix /usr has its
-# configuration in /etc, any other one in its own etc/. An existing configuration file is kept.
+# configuration in /etc, any other one in its own etc/. An existing configuration file is kept. In a package (DESTDIR)
+# the configuration file is in share/ alone, and the package's scripts copy it.
 
 # Replaces `from`, which must be in the text once, so that a change of conf/cairn.conf cannot go unnoticed.
 function(replace_once variable from to)
@@ -25,7 +26,10 @@ set(unit "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/lib/systemd/system/cairn.service"
 configure_file(${CAIRN_SOURCE}/conf/systemd/cairn.service.in ${unit} @ONLY)
 message(STATUS "Installing: ${unit}")
 
-set(conf "$ENV{DESTDIR}${CAIRN_CONF}/cairn.conf")
+set(conf "${CAIRN_CONF}/cairn.conf")
+if(DEFINED ENV{DESTDIR})
+  set(conf "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share/cairn/cairn.conf")
+endif()
 if(EXISTS ${conf})
   message(STATUS "Kept: ${conf}")
 else()

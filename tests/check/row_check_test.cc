@@ -163,7 +163,9 @@ TEST_F(RowCheckTest, OnlyADirectoryWithRowsNeedsARowThatNamesItsFormat) {
     const std::string dir = folder_ + (has_rows ? "/unnamed" : "/empty");
     RowLoader loader;
     ASSERT_TRUE(loader.Open(dir).ok());
-    if (has_rows) ASSERT_TRUE(loader.Put(Space::kMeta, kDatabasesRow, EncodeDatabases({kLive}, kLive + 1)).ok());
+    if (has_rows) {
+      ASSERT_TRUE(loader.Put(Space::kMeta, kDatabasesRow, EncodeDatabases({kLive}, kLive + 1)).ok());
+    }
     ASSERT_TRUE(loader.Finish().ok());
     const std::string output = Check(dir);
     EXPECT_EQ(output.find("Meta row format is missing") != std::string::npos, has_rows) << output;

@@ -116,7 +116,9 @@ TEST_F(EmbeddedDatabaseTest, SurvivesAReopen) {
       Put(key, model[key]);
     }
     EXPECT_FALSE(database_->Sync());
-    if (round == 1) EXPECT_FALSE(database_->Close());
+    if (round == 1) {
+      EXPECT_FALSE(database_->Close());
+    }
     database_.reset();
     Open();
     EXPECT_EQ(All(), model);

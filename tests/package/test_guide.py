@@ -36,7 +36,7 @@ def directives(*names):
 
 def run(line, ports, paths):
     """Runs a command of the page; returns its output."""
-    words = DESCRIBED.sub("", line).removeprefix("sudo ").split()
+    words = re.sub(r"^sudo (-u cairn )?", "", DESCRIBED.sub("", line)).split()
     host = words[words.index("-h") + 1] if "-h" in words else "10.0.0.1"
     if "-h" in words:
         del words[words.index("-h"):words.index("-h") + 2]
@@ -56,7 +56,7 @@ def commands(section):
     """The commands of a section that run here."""
     for block in blocks(section):
         for line in block:
-            if line.startswith(("redis-cli", "sudo cairn-")):
+            if line.startswith(("redis-cli", "sudo cairn-", "sudo -u cairn cairn-")):
                 yield line
 
 

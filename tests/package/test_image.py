@@ -14,7 +14,7 @@ CONTAINERFILE = REPOSITORY / "conf" / "oci" / "Containerfile"
 
 def instructions():
     """(instruction, its text) of the build file."""
-    for line in CONTAINERFILE.read_text().splitlines():
+    for line in CONTAINERFILE.read_text().replace("\\\n", "").splitlines():
         if line and not line.startswith("#"):
             yield line.split(None, 1)
 

@@ -2,6 +2,7 @@
 """The Debian package in a fresh Debian: it installs, its service serves, an upgrade keeps data and configuration, and a
 purge leaves nothing."""
 
+import os
 import re
 import shutil
 import stat
@@ -39,8 +40,13 @@ def permissions(root, path):
 def test_a_service_is_installed_upgraded_and_purged(root, older_package, package):
     before = root.files()
     accounts = (root.path / "etc/passwd").read_text()
+    moved = root.path / "var/lib/cairn/moved"  # the data of another machine, whose user had another number
+    moved.parent.mkdir()
+    moved.touch()
+    os.chown(moved, 12345, 12345)
     root.install(older_package)
     assert permissions(root, "var/lib/cairn") == "cairn cairn 750"
+    assert permissions(root, "var/lib/cairn/moved").startswith("cairn cairn ")
     assert permissions(root, CONF) == "cairn cairn 640"
     assert permissions(root, "etc/cairn") == "root cairn 2770"
     assert (root.path / "etc/systemd/system/multi-user.target.wants/cairn.service").is_symlink()
@@ -81,11 +87,12 @@ def test_the_package_names_its_contents(package):
 
     control = show("--info")
     assert "Package: cairn\n" in control
+    assert "conffiles" not in control  # the server changes its configuration file, so dpkg would ask at each upgrade
     for library in ("librocksdb", "libjemalloc2", "libssl3", "libevent-2.1-7"):
         assert (library in control) == (library != "librocksdb")  # RocksDB is linked into the program
     contents = show("--contents")
     for path in ("usr/bin/cairn-server", "usr/bin/cairn-check", "usr/share/man/man1/cairn-server.1", UNIT,
-                 "usr/lib/sysusers.d/cairn.conf", "usr/share/doc/cairn/copyright"):
+                 "usr/lib/sysusers.d/cairn.conf", "usr/share/cairn/cairn.conf", "usr/share/doc/cairn/copyright"):
         assert f" ./{path}\n" in contents, path
     assert all(" root/root " in line for line in contents.splitlines())
 

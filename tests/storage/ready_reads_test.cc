@@ -102,7 +102,9 @@ TEST_F(ReadyReads, RefuseDataOnlyOnDisk) {
     refused = read.IsBusy();
     EXPECT_EQ(ready.refused(), refused);
     EXPECT_EQ(ready.served(), refused ? 0u : 1u);
-    if (!refused) EXPECT_EQ(result_.ToString(), Want(kBlock, kBlock));
+    if (!refused) {
+      EXPECT_EQ(result_.ToString(), Want(kBlock, kBlock));
+    }
   }
   EXPECT_TRUE(refused);
   ASSERT_TRUE(Read(kBlock, kBlock).ok());

@@ -127,7 +127,9 @@ TEST_F(CountMinTest, NeverUnderestimates) {
       const uint32_t estimate = Estimate(name, item);
       EXPECT_GE(estimate, count);
       EXPECT_LE(estimate, total);
-      if (shape.width == kLarge.width) EXPECT_EQ(estimate, count) << "50 items do not collide in 5 rows of 4000";
+      if (shape.width == kLarge.width) {
+        EXPECT_EQ(estimate, count) << "50 items do not collide in 5 rows of 4000";
+      }
     }
   }
 }

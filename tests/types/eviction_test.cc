@@ -51,7 +51,9 @@ class EvictionTest : public StoreFixture {
     std::vector<std::string> names;
     for (int i = 0; i < fields; ++i) names.push_back("field" + std::to_string(i));
     for (const std::string& field : names) ASSERT_TRUE(hash.Set(field, value).ok());
-    if (field_expires_ms != kNoExpiry) ASSERT_TRUE(hash.SetDeadline("field0", field_expires_ms).ok());
+    if (field_expires_ms != kNoExpiry) {
+      ASSERT_TRUE(hash.SetDeadline("field0", field_expires_ms).ok());
+    }
     ASSERT_TRUE(hash.Save().ok());
     Finish();
     Commit();
