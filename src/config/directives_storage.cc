@@ -155,7 +155,7 @@ const Directive kRows[] = {
              "collection; 0 is what two flushes write, and more the more garbage there is."},
     {.name = "rocksdb-bottom-compression", .section = kRocks, .kind = Kind::kChoice, .fallback = "zstd",
      .choices = kBottom, .flags = kStartOnly, .target = &S::rocksdb_bottom_compression,
-     .help = "Compression of the last level, which holds most of the data; the other levels use Snappy."},
+     .help = "Compression of the last level, which holds most of the data; the others use Snappy, and the first none."},
     {.name = "rocksdb-direct-io", .section = kRocks, .kind = Kind::kBool, .fallback = "no", .flags = kStartOnly,
      .target = &S::rocksdb_direct_io,
      .help = "Read and write table files with direct I/O. The kernel's page cache then leaves more memory to other "

@@ -48,7 +48,7 @@ const Directive kRows[] = {
              "space and is read by one read, but one changed element rewrites all its bytes, in memory and in the "
              "log. 0 packs none."},
     {.name = "list-compress-depth", .section = kTypes, .kind = Kind::kNumber, .fallback = "0", .min = 0, .max = kMaxInt,
-     .help = "Accepted and shown, without effect: RocksDB compresses every block it writes."},
+     .help = "Accepted and shown, without effect: RocksDB compresses all levels but the first."},
     {.name = "hll-sparse-max-bytes", .section = kTypes, .kind = Kind::kMemory, .fallback = "3000", .min = 0,
      .target = &L::hll_sparse_max_bytes,
      .help = "Most bytes of a HyperLogLog that is stored as runs of equal registers; a longer one stores all its "
