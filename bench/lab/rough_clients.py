@@ -22,10 +22,14 @@ SCRIPT = "local t = {} for i = 1, 100 do t[i] = string.rep(tostring(i), 1048576 
 
 
 class RoughClients:
-    """The threads, during the `with` block; `rounds` counts the finished rounds of each task by name."""
+    """The threads, during the `with` block; `rounds` counts the finished rounds of each task by name.
 
-    def __init__(self, port: int):
+    `pause_s` is the time between two commands of a task, for a machine that they would keep busy.
+    """
+
+    def __init__(self, port: int, pause_s: float = 0):
         self.port = port
+        self.pause_s = pause_s
         self.rounds: dict[str, int] = {}
         self.answers: dict[str, int] = {}
         self._done = threading.Event()
@@ -63,6 +67,7 @@ class RoughClients:
             if self._done.is_set():
                 return
             client.sadd(key, *(f"member:{first + i}:of:a:large:set" for i in range(BATCH)))
+            self._done.wait(self.pause_s)
 
     def _read_slowly(self, number):
         """Asks for 30 replies of 3 MB in a pipeline and reads 3 MB a second of them."""
@@ -93,6 +98,8 @@ class RoughClients:
             for count, _ in enumerate(client.scan_iter(count=500)):
                 if count > 500_000 or self._done.is_set():
                     return
+                if count % 500 == 0:
+                    self._done.wait(self.pause_s)
 
     def _run_script(self, _number):
         with self._client() as client:

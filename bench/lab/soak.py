@@ -32,6 +32,7 @@ from harness import tool_path  # of tests/integration, whose path servers.py set
 # The last quarter of the run may have this many times the median of the second quarter.
 MOST_GROWTH = {"descriptors": 1.2, "disk_mb": 1.5, "read p99, ms": 3.0}
 MOST_OF_BUDGET = 1.1
+ROUGH_PAUSE_S = 0.05
 
 
 class SoakSampler(Sampler):
@@ -155,12 +156,14 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hours", type=float, default=12)
     parser.add_argument("--slice", type=float, default=10, metavar="MINUTES")
-    parser.add_argument("--keys", type=int, default=19_000_000,
+    parser.add_argument("--keys", type=int, default=23_000_000,
                         help="objects of the fill; with the default, seven times the budget on disk")
     parser.add_argument("--budget", type=int, default=256, metavar="MB", help="memory-budget")
     parser.add_argument("--limit", type=int, default=640, metavar="MB", help="memory of the cgroup")
-    parser.add_argument("--write-rate", type=int, default=3000, help="a second")
-    parser.add_argument("--read-rate", type=int, default=2000, help="a second")
+    parser.add_argument("--write-rate", type=int, default=1000,
+                        help="a second; less than the machine can serve, or the latencies are those of a queue")
+    parser.add_argument("--read-rate", type=int, default=1000, help="a second")
+    parser.add_argument("--dir", type=pathlib.Path, help="folder that keeps the data for the next run")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "soak")
     options = parser.parse_args()
     options.build = ""
@@ -172,16 +175,18 @@ def main() -> int:
     options = parse_options()
     options.out.mkdir(parents=True, exist_ok=True)
     program = compile_program("beyond_memory")
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="cairn-soak-"))
+    folder = options.dir or pathlib.Path(tempfile.mkdtemp(prefix="cairn-soak-"))
+    folder.mkdir(parents=True, exist_ok=True)
     run, failures, doctor = Run(), [], ""
     try:
         fill(options, program, folder, [("load", options.keys)])
         end = time.monotonic() + options.hours * 3600
         with running(options, options.build, folder) as (server, second):
+            server.client().execute_command("COMPACT")  # tables of the size that this budget has
             groups = [(server.port, "write", 32, options.write_rate), (second, "read", 4, options.read_rate)]
             while (left_s := end - time.monotonic()) > 1:
                 seconds = max(1, int(min(options.slice * 60, left_s)))
-                with SoakSampler(server, folder) as sampler, RoughClients(server.port) as rough:
+                with SoakSampler(server, folder) as sampler, RoughClients(server.port, ROUGH_PAUSE_S) as rough:
                     figures = run_load(program, seconds, options.keys, 4 + len(run.slices), *groups)
                 run.add(sampler, figures, rough)
                 failures = write_report(options.out, run, options, doctor)
@@ -191,7 +196,8 @@ def main() -> int:
                                     text=True, check=False).stdout
             failures = write_report(options.out, run, options, doctor)
     finally:
-        shutil.rmtree(folder)
+        if not options.dir:
+            shutil.rmtree(folder)
     print("\n".join(failures) or "no figure is beyond its bar")
     return int(bool(failures))
 
