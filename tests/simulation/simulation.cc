@@ -53,8 +53,8 @@ std::string FolderOf(const std::string& folder, uint64_t life) { return folder +
 
 std::string ToText(const Totals& totals) {
   return fmt::format(
-      "commands {} reruns {} crashes {} faults {} disk steps {} ends {} interrupted starts {} full syncs {} partial syncs {} cuts {} "
-      "crashes of replicas {} faults of replicas {} checks of replicas {}",
+      "commands {} reruns {} crashes {} faults {} disk steps {} ends {} interrupted starts {} full syncs {} "
+      "partial syncs {} cuts {} crashes of replicas {} faults of replicas {} checks of replicas {}",
       totals.commands, totals.reruns, totals.crashes, totals.faults, totals.disk_steps, totals.ends, totals.starts,
       totals.full_syncs, totals.partial_syncs, totals.cuts, totals.replica_crashes, totals.replica_faults,
       totals.replica_checks);
