@@ -130,14 +130,14 @@ RequestParser::Outcome RequestParser::Next(const RequestLimits& limits) {
   return NextArray(limits);
 }
 
-// Reads a line without its end. Bulk and array heads end in CR LF; as in Redis, only the CR is searched.
+// Reads a line without its end. Bulk and array heads end in CR LF; as in Redis, only the CR is searched. Returns false
+// if the end has not arrived; `line` is then what has.
 bool RequestParser::ReadLine(std::string_view& line) {
   const char* const start = buffer_.get() + position_;
   const void* const cr = std::memchr(start, '\r', filled_ - position_);
-  if (cr == nullptr) return false;
-  const size_t size = static_cast<size_t>(static_cast<const char*>(cr) - start);
-  if (position_ + size + 2 > filled_) return false;
+  const size_t size = cr == nullptr ? filled_ - position_ : static_cast<size_t>(static_cast<const char*>(cr) - start);
   line = std::string_view(start, size);
+  if (position_ + size + 2 > filled_) return false;
   position_ += size + 2;
   return true;
 }
@@ -145,9 +145,9 @@ bool RequestParser::ReadLine(std::string_view& line) {
 RequestParser::Outcome RequestParser::NextArray(const RequestLimits& limits) {
   std::string_view line;
   if (args_left_ < 0) {
-    if (!ReadLine(line)) {
-      return filled_ - position_ > kInlineLimit ? Fail("too big mbulk count string") : Outcome::kIncomplete;
-    }
+    const bool is_whole = ReadLine(line);
+    if (line.size() > kInlineLimit) return Fail("too big mbulk count string");
+    if (!is_whole) return Outcome::kIncomplete;
     const auto count = ParseInt64(line.substr(1));
     if (!count || *count > kMostArguments) return Fail("invalid multibulk length");
     if (*count > kMostArgumentsUnauthenticated && !limits.authenticated) {
@@ -174,9 +174,9 @@ RequestParser::Outcome RequestParser::NextArray(const RequestLimits& limits) {
 
 RequestParser::Outcome RequestParser::ReadBulkHead(const RequestLimits& limits) {
   std::string_view line;
-  if (!ReadLine(line)) {
-    return filled_ - position_ > kInlineLimit ? Fail("too big bulk count string") : Outcome::kIncomplete;
-  }
+  const bool is_whole = ReadLine(line);
+  if (line.size() > kInlineLimit) return Fail("too big bulk count string");
+  if (!is_whole) return Outcome::kIncomplete;
   if (line.empty() || line[0] != '$') {
     std::string why = "expected '$', got '";
     why.push_back(line.empty() ? '\r' : line[0]);
@@ -201,10 +201,10 @@ RequestParser::Outcome RequestParser::Finish() {
 RequestParser::Outcome RequestParser::NextInline(const RequestLimits&) {
   const char* const start = buffer_.get() + position_;
   const void* const newline = std::memchr(start, '\n', filled_ - position_);
-  if (newline == nullptr) {
-    return filled_ - position_ > kInlineLimit ? Fail("too big inline request") : Outcome::kIncomplete;
-  }
-  const size_t size = static_cast<size_t>(static_cast<const char*>(newline) - start);
+  const size_t size =
+      newline == nullptr ? filled_ - position_ : static_cast<size_t>(static_cast<const char*>(newline) - start);
+  if (size > kInlineLimit) return Fail("too big inline request");
+  if (newline == nullptr) return Outcome::kIncomplete;
   std::string_view line(start, size);
   if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   auto words = SplitWords(line);
