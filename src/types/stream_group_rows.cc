@@ -72,7 +72,7 @@ std::string EncodeStreamGroup(const StreamGroupState& group) {
   AppendVarint(value, group.pending);
   AppendVarint(value, group.consumers);
   AppendVarint(value, group.next_consumer);
-  if (group.is_timed || group.next_nacked > 0) {
+  if (group.is_timed || group.nacked > 0 || group.next_nacked > 0) {
     AppendVarint(value, group.is_timed ? 1 : 0);
     AppendVarint(value, group.nacked);
     AppendVarint(value, group.next_nacked);
