@@ -110,8 +110,9 @@ Status FieldDeadlines::ForEachPacked(absl::FunctionRef<void(std::string_view, in
   Item field;
   Item when;
   std::string scratch;
-  while (reader.Next(field) && reader.Next(when)) {
-    if (!when.is_integer()) return Status::Corruption("field deadlines: an invalid time");
+  while (reader.Next(field)) {
+    const bool is_time = reader.Next(when) && when.is_integer() && when.integer() >= 0;
+    if (!is_time) return Status::Corruption("field deadlines: an invalid time");
     visit(field.Text(scratch), when.integer());
   }
   return reader.status().ok() ? Ok() : Status::Corruption(reader.status().text());
