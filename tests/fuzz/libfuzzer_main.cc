@@ -3,7 +3,7 @@
 // One program for all fuzz targets; libFuzzer's main function calls the two functions below.
 //
 //   cairn_fuzz_targets --target=NAME [options of libFuzzer] CORPUS...
-//   cairn_fuzz_targets --list                       the names of the targets and what each covers
+//   cairn_fuzz_targets --list                       for each target its name, the size of its inputs, what it covers
 //   cairn_fuzz_targets --target=NAME --seeds=DIR    writes the seeds of a target to files
 #include <cstdint>
 #include <cstdio>
@@ -21,7 +21,7 @@ std::function<void(std::string_view)> run;
 
 void List() {
   for (const FuzzTarget& target : FuzzTargets()) {
-    std::printf("%s %s\n", std::string(target.name).c_str(), std::string(target.covers).c_str());
+    std::printf("%s %zu %s\n", std::string(target.name).c_str(), target.most_bytes, std::string(target.covers).c_str());
   }
 }
 

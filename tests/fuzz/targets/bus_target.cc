@@ -39,6 +39,7 @@ std::function<void(std::string_view)> Make() { return Run; }
 
 }  // namespace
 
-const FuzzTarget kBusTarget = {.name = "bus", .make = Make, .seeds = GoldenBytes, .covers = "src/bus/"};
+const FuzzTarget kBusTarget = {
+    .name = "bus", .make = Make, .seeds = GoldenBytes, .covers = "src/bus/", .most_bytes = 16384};
 
 }  // namespace cairn

@@ -79,7 +79,12 @@ void Run(std::string_view input) {
 std::function<void(std::string_view)> Make() { return Run; }
 
 std::vector<std::string> Seeds() {
-  return {Chosen(0, "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n*1\r\n$4\r\nPING\r\n"),
+  const std::string long_line(70'000, 'x');  // longer than a line may be
+  return {Chosen(255, long_line + "\r\n"),
+          Chosen(254, "PING\r\nSET k " + long_line),
+          Chosen(254, "*1\r\n$" + long_line),
+          Chosen(254, "*2\r\n$3\r\nGET\r\n$70000\r\n" + long_line + "\r\n"),
+          Chosen(0, "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n*1\r\n$4\r\nPING\r\n"),
           Chosen(9, "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$12\r\nline\r\nline\r\n\r\n"),
           Chosen(6, "SET k \"a\\x41\\n\" 'b'\r\nPING\n\r\n"),
           Chosen(3, "*-1\r\n*0\r\n*1\r\n$0\r\n\r\n"),
@@ -90,6 +95,7 @@ std::vector<std::string> Seeds() {
 
 }  // namespace
 
-const FuzzTarget kRespTarget = {.name = "resp", .make = Make, .seeds = Seeds, .covers = "src/resp/request_parser"};
+const FuzzTarget kRespTarget = {
+    .name = "resp", .make = Make, .seeds = Seeds, .covers = "src/resp/request_parser", .most_bytes = 80'000};
 
 }  // namespace cairn

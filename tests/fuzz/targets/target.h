@@ -22,6 +22,7 @@ struct FuzzTarget {
   std::function<void(std::string_view input)> (*make)();
   std::vector<std::string> (*seeds)();  // valid inputs
   std::string_view covers;              // the files whose coverage tests/fuzz/libfuzzer prints, as prefixes of paths
+  size_t most_bytes = 4096;             // of an input that libFuzzer makes
 };
 
 // All targets, by name.
