@@ -7,7 +7,7 @@
 //
 // A payload is a valid one that was changed in one to four places. One in five keeps the valid one's footer and must be
 // refused for it. The others get the right checksum. If the reader accepts such a payload, the value is stored, saved
-// and read again, and must have the same number of items. The printed seed reproduces a run.
+// and read again, and must be the same. The printed seed reproduces a run.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -23,6 +23,7 @@
 #include "rdb/little_endian.h"
 #include "tests/fuzz/damage.h"
 #include "tests/fuzz/restorer.h"
+#include "tests/rdb/cairn_corpus.h"
 #include "tests/rdb/hex.h"
 #include "tests/rdb/rdb_corpus.h"
 #include "types/rdb_value.h"
@@ -79,6 +80,7 @@ struct Corpus {
 Corpus ReadCorpus(const char* path) {
   Corpus corpus;
   for (const CorpusPayload& each : RdbCorpus()) corpus.Add(each.bytes, each.dialect);
+  for (const CorpusPayload& each : CairnCorpus()) corpus.Add(each.bytes, each.dialect);
   if (path == nullptr) return corpus;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

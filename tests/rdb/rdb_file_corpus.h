@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An RDB file for each encoding of rdb_corpus.h, without a checksum: the head of a file and the bytes behind it.
+// An RDB file for each encoding of rdb_corpus.h and cairn_corpus.h, without a checksum: the head of a file and the
+// bytes behind it.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tests/rdb/rdb_corpus.h"
+#include "tests/rdb/cairn_corpus.h"
 
 namespace cairn {
 
@@ -26,7 +27,9 @@ inline std::vector<RdbFileParts> RdbFileCorpus() {
   constexpr std::string_view kTemplates =
       "f2 05 02 0166 0167 fe00 fb0200 1e 0161 0d 0d000000 0300 0501 0101 0201 ff 20 0162 05 c001 c002 ff";
   std::vector<RdbFileParts> files;
-  for (const CorpusPayload& each : RdbCorpus()) {
+  std::vector<CorpusPayload> corpus = RdbCorpus();
+  for (CorpusPayload& each : CairnCorpus()) corpus.push_back(std::move(each));
+  for (const CorpusPayload& each : corpus) {
     std::string body(kSlotSizes);
     body.append(each.bytes, 0, 1);  // the type
     body.push_back(static_cast<char>(each.name.size()));

@@ -13,6 +13,7 @@
 #include "isal.h"
 #include "rdb/dump_payload.h"
 #include "storage/store_snapshot.h"
+#include "tests/rdb/cairn_corpus.h"
 #include "tests/rdb/rdb_corpus.h"
 #include "tests/rdb/show_stream.h"
 #include "tests/types/collection_fixture.h"
@@ -307,6 +308,17 @@ TEST_F(RdbStoreTest, LoadingReplaces) {
     ASSERT_TRUE(value.ok()) << payload.name;
     Load("key", *value);
     EXPECT_EQ(ElementsOf(*Read(Save("key"))), ElementsOf(*value)) << payload.name;
+  }
+}
+
+// Redis has no such values to compare with, and the fuzzers start from these.
+TEST_F(RdbStoreTest, ValuesOfOwnTypesAreSavedToTheSameBytes) {
+  for (const CorpusPayload& payload : CairnCorpus()) {
+    const Result<RdbValue> value = Read(payload.bytes);
+    ASSERT_TRUE(value.ok()) << payload.name << ": " << value.status().text();
+    Load("key", *value);
+    EXPECT_EQ(HexOf(Save("key")), HexOf(payload.bytes)) << payload.name;
+    EXPECT_EQ(EncodingOf("key") == Encoding::kSpread, payload.name.ends_with("in rows")) << payload.name;
   }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Dump: payloads of RESTORE. A value that is accepted can be stored, and is saved with as many items. FUNCTION RESTORE
+// Dump: payloads of RESTORE. A value that is accepted can be stored, and is saved as the same value. FUNCTION RESTORE
 // reads the same bytes, too.
 //
 // Input: the dialect, then a type and its value, without the footer.
 #include "base/assert.h"
 #include "fuzz/restorer.h"
 #include "fuzz/targets/target.h"
+#include "rdb/cairn_corpus.h"
 #include "rdb/dump_payload.h"
 #include "rdb/rdb_corpus.h"
 #include "script/function_payload.h"
@@ -50,12 +51,14 @@ std::vector<std::string> Seeds() {
   for (const CorpusPayload& each : RdbCorpus()) {
     seeds.push_back(Chosen(each.dialect == RdbDialect::kValkey ? kOfValkey : kOfRedis, each.bytes));
   }
+  for (const CorpusPayload& each : CairnCorpus()) seeds.push_back(Chosen(kOfRedis, each.bytes));
   seeds.push_back(Chosen(kFunctions, "\xf5\x0b#!lua name=a\xf5\x01x"));
   return seeds;
 }
 
 }  // namespace
 
-const FuzzTarget kDumpTarget = {.name = "dump", .make = Make, .seeds = Seeds, .covers = "src/rdb/"};
+const FuzzTarget kDumpTarget = {
+    .name = "dump", .make = Make, .seeds = Seeds, .covers = "src/rdb/ src/types/", .most_bytes = 32768};
 
 }  // namespace cairn
