@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "command/busy_scripts.h"
 #include "command/conditions.h"
@@ -26,7 +27,7 @@ inline constexpr size_t kRdbCrcBytes = 8;
 inline std::string_view KeysOf(std::string_view saved) {
   constexpr std::string_view kLastAux = "aof-base";
   const size_t keys = saved.find(kLastAux);
-  if (keys == std::string_view::npos || saved.size() < keys + kRdbCrcBytes) return {};
+  ASSERT(keys != std::string_view::npos && saved.size() >= keys + kRdbCrcBytes, "a saved file has a header");
   return saved.substr(keys, saved.size() - keys - kRdbCrcBytes);
 }
 
@@ -48,6 +49,14 @@ class RdbLoader {
     TRY(reader.Load());
     TRY(RestoreFunctions(reader.functions()));
     return Loaded{reader.keys(), reader.position()};
+  }
+
+  // The number of keys in the store.
+  uint64_t CountKeys() {
+    int64_t keys = 0;
+    DatabaseChanges& databases = txn_.databases();
+    for (int db = 0; db < store_.store().databases().size(); ++db) keys += databases.KeyCount(databases.keyspace(db));
+    return static_cast<uint64_t>(keys);
   }
 
   // The keys as a file.

@@ -44,12 +44,13 @@ std::vector<std::string> ChangedLines(const Config& config) {
 
 // Whether a line of the text includes a file: the input must not choose files of this machine.
 bool Includes(std::string_view text) {
-  constexpr std::string_view kWord = "include";
-  for (size_t at = 0; at + kWord.size() <= text.size(); ++at) {
-    if (EqualsIgnoreCase(text.substr(at, kWord.size()), kWord)) return true;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const auto words = SplitWords(text.substr(0, end));
+    if (words && !words->empty() && EqualsIgnoreCase(words->front(), "include")) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return text.find('\\') != std::string_view::npos && text.find("\"") != std::string_view::npos &&
-         text.find("\\x") != std::string_view::npos;
+  return false;
 }
 
 void Run(std::string_view input) {
@@ -78,6 +79,7 @@ std::vector<std::string> Seeds() {
       "# a comment\n\nsave 900 1 300 10\nsave \"\"\nclient-output-buffer-limit replica 256mb 64mb 60\n",
       "user a on >pw ~* +@all\nuser default off\nrename-command GET \"\"\nnotify-keyspace-events KEA\n",
       "database 3 storage-mode memory durability none\ndatabases 20\nreplicaof localhost 6379\n",
+      "requirepass \"a\\x41\\n\\\"\"\n'port' \"6\\x33\"\n",
       "compaction-window 02:00-04:30\nmaxmemory-clients 5%\noom-score-adj-values 0 200 800\n"};
   const Config config;
   for (const Directive& directive : AllDirectives()) {

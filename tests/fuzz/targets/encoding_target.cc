@@ -24,21 +24,39 @@ Result<Meaning> DecodeStreamId(std::string_view bytes) {
   return meaning;
 }
 
-std::vector<GoldenDecoder> Decoders() {
-  std::vector<GoldenDecoder> decoders;
-  for (const auto& [format, decoder] : GoldenDecoders()) decoders.push_back(decoder);
-  decoders.emplace_back(DecodeStreamId);
+struct Decoder {
+  std::string format;
+  GoldenDecoder decode;
+};
+
+std::vector<Decoder> Decoders() {
+  std::vector<Decoder> decoders;
+  for (const auto& [format, decode] : GoldenDecoders()) decoders.push_back({format, decode});
+  decoders.push_back({"stream_id", DecodeStreamId});
   return decoders;
 }
 
-void Run(const GoldenDecoder& decode, std::string_view bytes) {
-  const Result<Meaning> meaning = decode(bytes);
+// What must be the same when the meaning is encoded. Damaged bytes may store an integer as its text, an ordered zero
+// with a sign, and a key with the slot of another one: the encoder writes the right form.
+std::string KeptPart(const Decoder& decoder, std::string text) {
+  constexpr std::string_view kSlot = " slot=";
+  std::erase(text, '"');
+  for (const std::string_view zero : {"ordered_double -0", "score=-0 "}) {
+    const size_t at = text.find(zero);
+    if (at != std::string::npos) text.erase(at + zero.find('-'), 1);
+  }
+  if (decoder.format != "key_row") return text;
+  const size_t slot = text.find(kSlot);
+  return text.erase(slot, text.find(' ', slot + kSlot.size()) - slot);
+}
+
+void Run(const Decoder& decoder, std::string_view bytes) {
+  const Result<Meaning> meaning = decoder.decode(bytes);
   if (!meaning.ok()) return;
-  // A row contains a hash of its key, which damage may have changed: the encoder writes the right one.
-  const Result<Meaning> again = decode(meaning->encoded);
+  const Result<Meaning> again = decoder.decode(meaning->encoded);
   ASSERT(again.ok(), "encoded bytes are valid");
-  const Result<Meaning> twice = decode(again->encoded);
-  ASSERT(again->encoded == meaning->encoded && twice.ok() && twice->text == again->text, "encoded bytes are the same");
+  ASSERT(KeptPart(decoder, again->text) == KeptPart(decoder, meaning->text), "encoded bytes have the same meaning");
+  ASSERT(again->encoded == meaning->encoded, "a meaning has one encoding");
 }
 
 std::function<void(std::string_view)> Make() {
