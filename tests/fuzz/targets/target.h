@@ -30,6 +30,7 @@ std::span<const FuzzTarget> FuzzTargets();
 
 extern const FuzzTarget kAclTarget;
 extern const FuzzTarget kBusTarget;
+extern const FuzzTarget kClientsTarget;
 extern const FuzzTarget kConfigTarget;
 extern const FuzzTarget kDumpTarget;
 extern const FuzzTarget kEncodingTarget;
@@ -37,8 +38,13 @@ extern const FuzzTarget kFilesTarget;
 extern const FuzzTarget kHttpTarget;
 extern const FuzzTarget kJsonTarget;
 extern const FuzzTarget kLuaTarget;
+extern const FuzzTarget kMetaTarget;
 extern const FuzzTarget kRdbTarget;
+extern const FuzzTarget kRecordsTarget;
 extern const FuzzTarget kRespTarget;
+extern const FuzzTarget kServersTarget;
+extern const FuzzTarget kStoredTarget;
+extern const FuzzTarget kStreamsTarget;
 
 // Removes the first byte of the input and returns it: the choice between decoders or options. 0: the input is empty.
 inline uint8_t TakeChoice(std::string_view& input) {

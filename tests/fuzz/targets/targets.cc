@@ -4,9 +4,10 @@
 namespace cairn {
 
 std::span<const FuzzTarget> FuzzTargets() {
-  static const FuzzTarget kTargets[] = {kAclTarget,      kBusTarget,   kConfigTarget, kDumpTarget,
-                                        kEncodingTarget, kFilesTarget, kHttpTarget,   kJsonTarget,
-                                        kLuaTarget,      kRdbTarget,   kRespTarget};
+  static const FuzzTarget kTargets[] = {kAclTarget,      kBusTarget,    kClientsTarget, kConfigTarget, kDumpTarget,
+                                        kEncodingTarget, kFilesTarget,  kHttpTarget,    kJsonTarget,   kLuaTarget,
+                                        kMetaTarget,     kRdbTarget,    kRecordsTarget, kRespTarget,   kServersTarget,
+                                        kStoredTarget,   kStreamsTarget};
   return kTargets;
 }
 
