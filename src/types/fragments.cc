@@ -12,6 +12,8 @@ namespace cairn {
 namespace {
 
 constexpr uint64_t kMostFragmentBytes = uint64_t{1} << 20;
+// No value is longer: proto-max-bulk-len is at most 2 GB.
+constexpr uint64_t kMostLength = uint64_t{1} << 32;
 
 // Up to this many fragments are looked up one by one, from the key cache; more are read with a cursor.
 constexpr uint64_t kFewFragments = 128;
@@ -23,7 +25,7 @@ Status TooLong() { return Status::Corruption("fragment row: longer than the stri
 Result<Fragments::Layout> Fragments::TakeLayout(std::string_view& payload) {
   SpreadPayload spread = TRY(DecodeSpreadPayload(payload));
   Layout layout{.id = spread.id, .length = spread.count};
-  if (layout.length < kLeastLength || layout.length >> 63) {
+  if (layout.length < kLeastLength || layout.length > kMostLength) {
     return Status::Corruption("fragments: length is out of range");
   }
   if (!ReadVarint(spread.rest, layout.fragment_bytes)) {

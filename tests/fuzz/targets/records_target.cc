@@ -19,13 +19,13 @@
 namespace cairn {
 namespace {
 
-// Whether the value is a string or sketch of many zeros, which are not in the input.
+// Whether the value is a string of many zeros, which have no rows. A command that reads it allocates them all.
 bool IsLarge(std::string_view input) {
   constexpr uint64_t kMostBytes = 1 << 20;
   const auto record = DecodeRecord(input);
   if (!record.ok() || record->header.encoding != Encoding::kSpread) return false;
   const auto length = Fragments::LengthIn(record->payload);
-  return record->header.type == Type::kString && length.ok() && *length > kMostBytes && *length <= uint64_t{512} << 20;
+  return record->header.type == Type::kString && length.ok() && *length > kMostBytes;
 }
 
 Result<std::string> Saved(Keyspace& keys, const Key& key) {
