@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -15,8 +16,12 @@
 
 #include "encoding/record.h"
 #include "tests/rdb/show_stream.h"
+#include "types/bloom_chain.h"
+#include "types/count_min.h"
+#include "types/cuckoo_shape.h"
 #include "types/rdb_value.h"
 #include "types/sketch_cells.h"
+#include "types/topk.h"
 
 namespace cairn {
 
@@ -67,14 +72,43 @@ inline void ReadElements(const RdbValue& value, RdbContents& contents) {
   if (value.type != Type::kList) std::sort(contents.elements.begin(), contents.elements.end());
 }
 
+// What the head of a filter or sketch says. Its bytes may differ: a damaged number may have more of them than it needs.
+template <typename Header>
+std::string ShowFilter(std::string_view head) {
+  const auto header = Header::Decode(head);
+  return header.ok() ? header->Encode() : "damaged";
+}
+
+inline std::string ShowCountMin(std::string_view head) {
+  const auto shape = CountMin::TakeShape(head);
+  if (!shape.ok()) return "damaged";
+  return std::to_string(shape->width) + " " + std::to_string(shape->depth) + " " + std::to_string(shape->count);
+}
+
+inline std::string ShowTopK(std::string_view head) {
+  const auto state = TopK::TakeState(head);
+  if (!state.ok()) return "damaged";
+  std::string line = std::to_string(state->width) + " " + std::to_string(state->depth) + " " +
+                     std::to_string(std::bit_cast<uint64_t>(state->decay)) + " " + std::to_string(state->random);
+  for (const TopK::Slot& slot : state->heap) {
+    line += slot.item ? " " + std::to_string(slot.count) + " " + *slot.item : " -";
+  }
+  return line;
+}
+
 inline RdbContents ContentsOf(const RdbValue& value) {
-  RdbContents contents{.type = value.type, .head = value.head};
+  RdbContents contents{.type = value.type};
   switch (value.type) {
     case Type::kBloom:
-    case Type::kCuckoo: ReadPages(value, 0, 1, contents); break;
+    case Type::kCuckoo:
+      contents.head =
+          value.type == Type::kBloom ? ShowFilter<BloomChain>(value.head) : ShowFilter<CuckooShape>(value.head);
+      ReadPages(value, 0, 1, contents);
+      break;
     case Type::kCountMin:
     case Type::kTopK:
       contents.head = value.items[0].ToString();
+      contents.head = value.type == Type::kCountMin ? ShowCountMin(contents.head) : ShowTopK(contents.head);
       ReadPages(value, 1, SketchCells::kPageBytes, contents);
       break;
     default: ReadElements(value, contents);
