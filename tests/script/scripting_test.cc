@@ -154,9 +154,10 @@ TEST_F(ScriptingTest, ALoadGetsTheMemoryOfStatesThatNoRunUses) {
 
 TEST_F(ScriptingTest, TheLimitFollowsTheMemoryBudget) {
   Scripting::Lease lease = scripting_.Borrow();
-  EXPECT_FALSE(Load(*lease, "large", 20000).ok());
-  scripting_.SetMostBytes(4 * kMostBytes);
-  EXPECT_TRUE(Load(*lease, "large", 20000).ok());
+  scripting_.SetMostBytes(kMostBytes / 4);
+  EXPECT_FALSE(Load(*lease, "large", 6000).ok());
+  scripting_.SetMostBytes(kMostBytes);
+  EXPECT_TRUE(Load(*lease, "large", 6000).ok());
 }
 
 // Lua's limit does not count the lines of redis.log, which are kept until the run ends.
