@@ -15,7 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "failing_syncs.h"
 #include "storage/checked_file.h"
 #include "storage/record_ends.h"
 
@@ -32,16 +31,18 @@ class FullFile : public CheckedFile {
   IOStatus Check(IOStatus) override { return IOStatus::NoSpace(); }
 };
 
-class FullFiles : public rocksdb::FileSystemWrapper {
+// A file system whose new files are of this class.
+template <typename File>
+class FilesOf : public rocksdb::FileSystemWrapper {
  public:
-  FullFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
-  const char* Name() const override { return "FullFiles"; }
+  FilesOf() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "FilesOf"; }
 
   rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override {
     rocksdb::IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
-    if (status.ok()) *file = std::make_unique<FullFile>(std::move(*file));
+    if (status.ok()) *file = std::make_unique<File>(std::move(*file));
     return status;
   }
 };
@@ -71,20 +72,6 @@ class TornFile : public rocksdb::FSWritableFileOwnerWrapper {
   uint64_t size_ = 0;
 };
 
-class TornFiles : public rocksdb::FileSystemWrapper {
- public:
-  TornFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
-  const char* Name() const override { return "TornFiles"; }
-
-  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
-                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
-                                    rocksdb::IODebugContext* debug) override {
-    rocksdb::IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
-    if (status.ok()) *file = std::make_unique<TornFile>(std::move(*file));
-    return status;
-  }
-};
-
 class LogFilesTest : public testing::Test {
  protected:
   std::unique_ptr<rocksdb::FSWritableFile> Create(const std::string& name) {
@@ -94,7 +81,7 @@ class LogFilesTest : public testing::Test {
   }
   static bool Appends(rocksdb::FSWritableFile& file) { return file.Append("x", {}, nullptr).ok(); }
 
-  LogFiles files_{std::make_shared<FullFiles>()};
+  LogFiles files_{std::make_shared<FilesOf<FullFile>>()};
 };
 
 TEST_F(LogFilesTest, TheNewestLogCounts) {
@@ -110,14 +97,8 @@ TEST_F(LogFilesTest, TheNewestLogCounts) {
 
 // A later sync would succeed, although the kernel may have dropped what this one did not write.
 TEST_F(LogFilesTest, AFailedSyncEndsTheProcess) {
-  const auto disk = std::make_shared<FailingSyncs>();
-  LogFiles files(disk);
-  std::unique_ptr<rocksdb::FSWritableFile> log;
-  std::unique_ptr<rocksdb::FSWritableFile> table;
-  ASSERT_TRUE(files.NewWritableFile(testing::TempDir() + "4.log", {}, &log, nullptr).ok());
-  ASSERT_TRUE(files.NewWritableFile(testing::TempDir() + "5.sst", {}, &table, nullptr).ok());
-  EXPECT_TRUE(log->Sync({}, nullptr).ok());
-  disk->fails = true;
+  const auto log = Create("4.log");
+  const auto table = Create("5.sst");
   EXPECT_FALSE(table->Sync({}, nullptr).ok());
   EXPECT_EXIT(static_cast<void>(log->Sync({}, nullptr)), testing::ExitedWithCode(1), "");
 }
@@ -144,7 +125,7 @@ TEST_F(LogFilesTest, AnAppendFailsOnlyWhileNoSyncIsRunning) {
 // A start takes half a record for damage. It refuses to open the database if a flush came after it (seed 210 of the
 // simulation).
 TEST(LogFilesOnAFullDisk, NoPartOfAFailedRecordStays) {
-  LogFiles files(std::make_shared<TornFiles>());
+  LogFiles files(std::make_shared<FilesOf<TornFile>>());
   const std::string path = testing::TempDir() + "torn.log";
   std::unique_ptr<rocksdb::FSWritableFile> log;
   ASSERT_TRUE(files.NewWritableFile(path, {}, &log, nullptr).ok());
