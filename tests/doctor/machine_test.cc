@@ -9,6 +9,15 @@ namespace cairn {
 namespace {
 
 // The server turns huge pages off for itself if memory-budget is small. Then the machine's setting has no effect on it.
+// In containers, another server may have the same process id.
+TEST(DoctorMachine, AProcessIsKnownByItsNameAndItsAge) {
+  char name[17] = {};
+  ASSERT_EQ(prctl(PR_GET_NAME, name), 0);
+  EXPECT_TRUE(IsProcess(getpid(), name, 0));
+  EXPECT_FALSE(IsProcess(getpid(), "another", 0));
+  EXPECT_FALSE(IsProcess(getpid(), name, 100'000));
+}
+
 TEST(DoctorMachine, HasNoHugePagesForAProcessThatHasTurnedThemOff) {
   const std::string before = ReadMachine(getpid(), testing::TempDir()).huge_pages;
   if (before.empty()) GTEST_SKIP() << "the kernel has no huge pages";
