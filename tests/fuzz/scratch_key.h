@@ -5,9 +5,14 @@
 // Thread: one.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
 
 #include "base/assert.h"
+#include "fuzz/targets/target.h"
 #include "tests/fuzz/restorer.h"
 #include "types/keyspace.h"
 
@@ -36,5 +41,15 @@ class ScratchKey {
   Limits limits_;
   TemporaryStore store_;
 };
+
+// A target that runs one of the checks, which the first byte of the input chooses, on the other bytes. `checks` must
+// outlive it.
+inline std::function<void(std::string_view)> ChosenCheck(
+    std::span<void (*const)(ScratchKey& scratch, std::string_view input)> checks) {
+  return [checks, scratch = std::make_shared<ScratchKey>()](std::string_view input) {
+    const uint8_t choice = TakeChoice(input);
+    checks[choice % checks.size()](*scratch, input);
+  };
+}
 
 }  // namespace cairn

@@ -73,6 +73,19 @@ def test_a_replica_that_refuses_reads_without_its_primary_is_reported_as_exposed
         assert found == {"replicas": "critical", "exposure": "critical"}
 
 
+def test_a_hot_key_is_found_in_a_sample():
+    """The sums of keys count one command of five, the whole counts all."""
+    with Server() as server:
+        client = server.client()
+        client.execute_command("HOTKEYS", "START", "METRICS", 1, "CPU", "SAMPLE", 5)
+        client.rpush("hot", *range(1000))
+        pipe = client.pipeline(transaction=False)
+        for _ in range(1000):
+            pipe.lrange("hot", 0, -1)
+        pipe.execute()
+        assert findings(f"127.0.0.1:{server.port}")["hot-keys"] == "warning"
+
+
 def test_a_server_that_does_not_let_it_in_and_none_are_told_apart():
     with Server(requirepass="secret") as server:
         status, _, error = examine(f"127.0.0.1:{server.port}")

@@ -8,6 +8,7 @@ import time
 
 import harness
 import pytest
+import redis
 from raw_client import RawClient
 from waiting import wait_until
 
@@ -139,6 +140,9 @@ def test_commandstats_count_each_command(r):
     assert list(latency) == ["p50", "p99", "p99.9"]
     assert 0 <= latency["p50"] <= latency["p99.9"]
     assert r.info("stats")["total_error_replies"] == 4
+    with pytest.raises(redis.ResponseError):
+        r.eval("return redis.error_reply('NOT:FOUND# key')", 0)
+    assert r.info("errorstats")["errorstat_NOT_FOUND_"] == {"count": 1}
 
 
 def test_latencystats_obey_their_directives(r):

@@ -178,12 +178,7 @@ constexpr void (*kChecks[])(ScratchKey& scratch, std::string_view input) = {
     CheckBloom, CheckCuckoo, CheckHyperLogLog, CheckRanges, CheckBitField, CheckGlob};
 enum Choice : uint8_t { kBloom, kCuckoo, kHyperLogLog, kRanges, kBitField, kGlob };
 
-std::function<void(std::string_view)> Make() {
-  return [scratch = std::make_shared<ScratchKey>()](std::string_view input) {
-    const uint8_t choice = TakeChoice(input);
-    kChecks[choice % std::size(kChecks)](*scratch, input);
-  };
-}
+std::function<void(std::string_view)> Make() { return ChosenCheck(kChecks); }
 
 void AddFilters(std::vector<std::string>& seeds) {
   BloomChain chain{.growth = 2, .links = {*MakeBloomLink(4, 0.01, kBloomDefaultOptions)}};

@@ -131,12 +131,7 @@ enum Choice : uint8_t {
   kUnservedSlots,
 };
 
-std::function<void(std::string_view)> Make() {
-  return [scratch = std::make_shared<ScratchKey>()](std::string_view input) {
-    const uint8_t choice = TakeChoice(input);
-    kChecks[choice % std::size(kChecks)](*scratch, input);
-  };
-}
+std::function<void(std::string_view)> Make() { return ChosenCheck(kChecks); }
 
 std::string HotRowsSeed() {
   HotRows rows;

@@ -181,12 +181,7 @@ constexpr void (*kChecks[])(ScratchKey& scratch, Bytes input) = {
     CheckScore,     CheckSketch<TopK, &TopK::TakeState>};
 enum Choice : uint8_t { kListChunk, kListEnds, kDeadlines, kFilter, kTDigest, kCountMin, kScore, kTopK };
 
-std::function<void(Bytes)> Make() {
-  return [scratch = std::make_shared<ScratchKey>()](Bytes input) {
-    const uint8_t choice = TakeChoice(input);
-    kChecks[choice % std::size(kChecks)](*scratch, input);
-  };
-}
+std::function<void(Bytes)> Make() { return ChosenCheck(kChecks); }
 
 std::string FilterSeed(Encoding encoding, const std::string& header) {
   std::string seed(1, static_cast<char>(encoding));
