@@ -182,7 +182,7 @@ def main() -> int:
         fill(options, program, folder, [("load", options.keys)])
         end = time.monotonic() + options.hours * 3600
         with running(options, options.build, folder) as (server, second):
-            server.client().execute_command("COMPACT")  # tables of the size that this budget has
+            server.client().execute_command("COMPACT")  # the fill wrote tables in the size for another budget
             groups = [(server.port, "write", 32, options.write_rate), (second, "read", 4, options.read_rate)]
             while (left_s := end - time.monotonic()) > 1:
                 seconds = max(1, int(min(options.slice * 60, left_s)))

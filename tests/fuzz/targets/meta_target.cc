@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Meta: the rows of the meta space and the files of the data directory. What is decoded is encoded with the same
-// meaning.
+// Meta: the rows of the meta space and the files of the data directory. The target encodes each accepted value again
+// and decodes that: both values must be equal.
 //
 // Input: the kind of value, then its bytes. The checksum of the file `key-cache` is not part of the input.
 #include <algorithm>

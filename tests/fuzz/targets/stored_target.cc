@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stored: the values of lists, expiring fields, filters and sketches, as they are on disk. What is decoded is encoded
-// with the same meaning, and a change of it can be decoded, too.
+// Stored: the values of lists, expiring fields, filters and sketches, as they are on disk. The target encodes each
+// accepted value again and decodes that: both values must be equal. It also decodes a changed value.
 //
 // Input: the kind of value, then its bytes.
 #include <bit>
