@@ -27,6 +27,16 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
+constexpr std::string_view kLogSuffix = ".log";
+
+// The order of the numbers in names of logs, which have leading zeros up to six digits.
+struct ByNumber {
+  bool operator()(const std::string& left, const std::string& right) const {
+    return left.size() != right.size() ? left.size() < right.size() : left < right;
+  }
+};
+using Sizes = std::map<std::string, uint64_t, ByNumber>;
+
 class SyncedFiles : public rocksdb::FileSystemWrapper {
  public:
   SyncedFiles(std::shared_ptr<rocksdb::FileSystem> files, std::string dir)
@@ -61,7 +71,7 @@ class SyncedFiles : public rocksdb::FileSystemWrapper {
   Mutex file_mutex_;
   std::string manifest_ ABSL_GUARDED_BY(file_mutex_);  // its line; empty: none was synced yet
   Mutex mutex_ ABSL_ACQUIRED_AFTER(file_mutex_);       // a leaf: a commit may wait for it
-  std::map<std::string, uint64_t> logs_ ABSL_GUARDED_BY(mutex_);
+  Sizes logs_ ABSL_GUARDED_BY(mutex_);
   bool has_new_log_ ABSL_GUARDED_BY(mutex_) = false;  // its name may not be on disk yet
 };
 
@@ -101,7 +111,7 @@ class SyncedFile : public CheckedFile {
 
   SyncedFiles& files_;
   const std::string name_;
-  const bool is_log_ = name_.ends_with(".log");
+  const bool is_log_ = name_.ends_with(kLogSuffix);
   std::atomic<uint64_t> size_{0};
   RecordEnds ends_;
   std::string_view appending_;  // by the current append
@@ -113,7 +123,7 @@ std::string HashLine(std::string_view lines) { return fmt::format("{}\n", Hash64
 std::string SyncedFiles::ListedName(const std::string& path) const {
   const std::filesystem::path file(path);
   std::string name = file.filename().string();
-  const bool may_be_listed = name.starts_with("MANIFEST-") || name.ends_with(".log");
+  const bool may_be_listed = name.starts_with("MANIFEST-") || name.ends_with(kLogSuffix);
   return may_be_listed && file.parent_path() == dir_ ? name : "";
 }
 
@@ -145,20 +155,25 @@ bool SyncedFiles::Insert(const std::string& name, uint64_t size) {
   return is_new;
 }
 
+// RocksDB removes a log when no row in it or in an older one is needed, and begins with the newest one. So the older
+// logs leave the list with it, and a hundred logs that go at once cost one synced write.
 IOStatus SyncedFiles::RemoveFromList(const std::string& path) {
   const std::string name = ListedName(path);
-  if (name.empty()) return IOStatus::OK();
+  if (!name.ends_with(kLogSuffix)) return IOStatus::OK();
   const MutexLock file_lock(file_mutex_);
-  uint64_t size;
+  Sizes removed;
   {
     const MutexLock lock(mutex_);
-    const auto found = logs_.find(name);
-    if (found == logs_.end()) return IOStatus::OK();
-    size = found->second;
-    logs_.erase(found);
+    const auto end = logs_.upper_bound(name);
+    removed.insert(logs_.begin(), end);
+    logs_.erase(logs_.begin(), end);
   }
+  if (removed.empty()) return IOStatus::OK();
   IOStatus written = Write(true);
-  if (!written.ok()) Insert(name, size);
+  if (!written.ok()) {
+    const MutexLock lock(mutex_);
+    logs_.merge(removed);
+  }
   return written;
 }
 

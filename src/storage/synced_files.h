@@ -10,13 +10,14 @@
 // The list never demands too much:
 //   - It is written without a sync, after each sync of the manifest and after the first one of a log. After a power
 //     loss it may be older, and an older list demands less.
-//   - Before a listed log is removed or moved away, the list without it is written and synced.
+//   - Before a listed log is removed or moved away, the list without it and older logs is written and synced.
 //   - It is valid while CURRENT names its manifest. Each start begins a new manifest. So a list is not valid if a
 //     program that does not know it has opened the directory since, or a repair.
 //
 // A log is listed when its name is on disk too: the directory is synced first.
 //
-// Cost: a small file is written per change of the manifest, and synced per removal of a log.
+// Cost: a small file is written per change of the manifest, and synced when logs are removed, once if the newest goes
+// first.
 // An error of the list refuses only the removal of a log. A list that was not written at all is an older one, or none,
 // so the next start may not notice damage, but it refuses nothing that is whole.
 //

@@ -30,6 +30,12 @@ class SyncedFilesTest : public testing::Test {
 
   void Write(const std::string& name, const std::string& text) { std::ofstream(dir_ + "/" + name) << text; }
 
+  std::string Read(const std::string& name) {
+    std::stringstream text;
+    text << std::ifstream(dir_ + "/" + name).rdbuf();
+    return text.str();
+  }
+
   // A file that is open and synced with ten bytes: a record of a log with three.
   std::unique_ptr<rocksdb::FSWritableFile> Sync(const std::string& name) {
     std::unique_ptr<rocksdb::FSWritableFile> file;
@@ -69,9 +75,7 @@ TEST_F(SyncedFilesTest, TheListHasTheBytesOfTheFormat) {
   Sync("MANIFEST-000001");
   Sync("000002.log");
   const std::string lines = "MANIFEST-000001 10\n000002.log 10\n";
-  std::stringstream written;
-  written << std::ifstream(dir_ + "/synced-files").rdbuf();
-  EXPECT_EQ(written.str(), lines + std::to_string(Hash64(lines)) + "\n");
+  EXPECT_EQ(Read("synced-files"), lines + std::to_string(Hash64(lines)) + "\n");
 }
 
 TEST_F(SyncedFilesTest, BytesThatWereNotSyncedMayBeMissing) {
@@ -100,6 +104,45 @@ TEST_F(SyncedFilesTest, ALogThatWasRemovedOrMovedIsNotMissing) {
   EXPECT_TRUE(files_->DeleteFile(dir_ + "/000002.log", IOOptions(), nullptr).ok());
   EXPECT_TRUE(files_->RenameFile(dir_ + "/000003.log", dir_ + "/archive/000003.log", IOOptions(), nullptr).ok());
   EXPECT_EQ(Complaint(), "");
+}
+
+// A hundred logs may go at once, and a flush waits for it.
+TEST_F(SyncedFilesTest, LogsThatGoFromTheNewestOnCostOneWrite) {
+  Sync("MANIFEST-000001");
+  for (const char* name : {"999998.log", "999999.log", "1000000.log", "1000001.log"}) Sync(name);
+  const auto remove = [this](const std::string& name) {
+    EXPECT_TRUE(files_->DeleteFile(dir_ + "/" + name, IOOptions(), nullptr).ok());
+  };
+  remove("1000000.log");
+  const std::string lines = "MANIFEST-000001 10\n1000001.log 10\n";
+  EXPECT_EQ(Read("synced-files"), lines + std::to_string(Hash64(lines)) + "\n");
+  Write("synced-files", "as it was");
+  remove("999999.log");
+  remove("999998.log");
+  EXPECT_EQ(Read("synced-files"), "as it was");
+}
+
+// Not every log is listed: none is under `appendfsync no`.
+TEST_F(SyncedFilesTest, LogsOlderThanOneThatIsNotListedLeaveTheListToo) {
+  Sync("MANIFEST-000001");
+  Sync("000002.log");
+  Sync("000004.log");
+  Write("000003.log", "");
+  EXPECT_TRUE(files_->DeleteFile(dir_ + "/000003.log", IOOptions(), nullptr).ok());
+  std::filesystem::remove(dir_ + "/000002.log");
+  EXPECT_EQ(Complaint(), "");
+}
+
+TEST_F(SyncedFilesTest, LogsStayListedIfTheListCannotBeWritten) {
+  Sync("MANIFEST-000001");
+  Sync("000002.log");
+  Sync("000003.log");
+  std::filesystem::create_directory(dir_ + "/synced-files.new");
+  EXPECT_FALSE(files_->DeleteFile(dir_ + "/000003.log", IOOptions(), nullptr).ok());
+  std::filesystem::remove(dir_ + "/synced-files.new");
+  Sync("000004.log");  // writes the list
+  std::filesystem::remove(dir_ + "/000002.log");
+  EXPECT_EQ(Complaint(), "000002.log cannot be found: No such file or directory");
 }
 
 TEST_F(SyncedFilesTest, AListOfAnotherManifestOrADamagedOneIsNotValid) {
