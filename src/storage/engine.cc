@@ -199,7 +199,6 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
     const bool is_hdd = i >= kSpaceCount;
     families_[is_hdd ? kSpaceCount + static_cast<size_t>(kHddSpaces[i - kSpaceCount]) : i] = opened_families[i];
   }
-  db_->GetEnv()->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
   return options_.in_memory ? Ok() : DropUnreplayedLogs(*db_, HasSeenDamage(*db_options.info_log));
 }
 

@@ -10,6 +10,7 @@ import pytest
 import redis
 from data_files import data_bytes
 from harness import Server
+from process_threads import read_of_threads
 from waiting import wait_until
 
 VALUE_BYTES = 4000
@@ -35,18 +36,28 @@ def status(client):
 
 @pytest.mark.slow
 def test_deleted_data_leaves_the_disk_without_a_command():
-    # Due with the last deletions: a compaction before them would leave the rest of the data to the next one.
-    with Server(compaction_after_writes=10_000, memory_budget="64mb") as server:
+    with Server(memory_budget="64mb") as server:
         client = server.client()
         fill(client, 5000)
         wait_until(lambda: data_bytes(server) > 4000 * VALUE_BYTES, "the tables")
         for i in range(5000):
             client.delete(f"k:{i}")
+        # Only now: a compaction between the deletions would leave the rest of the data to the next one.
+        client.config_set("compaction-after-writes", 10_000)
         wait_until(lambda: data_bytes(server) < 100 * VALUE_BYTES, "the space", timeout_s=60)
         wait_until(lambda: status(client)["state"] == "idle", "the end")
         state = status(client)
         assert state["reason"] == "writes" and state["result"] == "ok" and state["scope"] == "all"
         assert client.info("compaction")["compactions_completed"] >= 1
+
+
+def test_compactions_of_rocksdb_have_the_usual_priority():
+    # At a lower one they do not keep up beside other programs that keep the processors busy, and writes stop.
+    nice_field = 16  # of stat, counted behind the name (proc(5))
+    with Server() as server:
+        threads = read_of_threads(server.pid, "comm", "stat")
+        compacting = [stat.rpartition(")")[2].split()[nice_field] for name, stat in threads if name == "rocksdb:low\n"]
+        assert compacting and set(compacting) == {"0"}
 
 
 @pytest.mark.slow
