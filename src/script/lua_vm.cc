@@ -264,12 +264,15 @@ Status LuaVm::RunLibrary(const Library& library, int64_t timeout_ms) {
   BeginLimits();
   const int failed = lua_pcall(L, 0, 0, 0);
   lua_sethook(L, nullptr, 0, 0);
+  const bool has_timed_out = has_timed_out_;
   EndLimits();
   deadline_us_ = 0;
   globals_.ShowFunctions();
   loaded_ = nullptr;
   std::string error;
-  if (failed != 0) {
+  if (failed != 0 && has_timed_out) {  // Lua may say "not enough memory": the allocator notices the end too
+    error = std::string("ERR ") + kLoadTimeout;
+  } else if (failed != 0) {
     error = lua_istable(L, 1) ? FieldText(L, 1, "err") : "ERR " + std::string(TextAt(L, 1));
   }
   lua_settop(L, 0);

@@ -106,6 +106,8 @@ class LuaVm {
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
+  static constexpr const char* kLoadTimeout = "FUNCTION LOAD timeout";
+
   // The state of Lua's garbage collector.
   struct Collector {
     size_t collect_at = 0;     // bytes

@@ -140,9 +140,7 @@ void LuaVm::Look(uint64_t steps) {
 
 void LuaVm::SetHook() { lua_sethook(state_, OnSteps, LUA_MASKCOUNT, kHookSteps); }
 
-int LuaVm::RaiseEnd(lua_State* L) {
-  return RaiseError(L, Of(L).has_timed_out_ ? "FUNCTION LOAD timeout" : "the run has ended");
-}
+int LuaVm::RaiseEnd(lua_State* L) { return RaiseError(L, Of(L).has_timed_out_ ? kLoadTimeout : "the run has ended"); }
 
 void LuaVm::CheckStack(lua_State* L) const {
   if (stack_base_ - StackPlace() > kMostStack) luaL_error(L, "C stack overflow");

@@ -2,7 +2,9 @@
 #include "doctor/machine.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace cairn {
@@ -13,9 +15,16 @@ namespace {
 TEST(DoctorMachine, AProcessIsKnownByItsNameAndItsAge) {
   char name[17] = {};
   ASSERT_EQ(prctl(PR_GET_NAME, name), 0);
-  EXPECT_TRUE(IsProcess(getpid(), name, 0));
-  EXPECT_FALSE(IsProcess(getpid(), "another", 0));
-  EXPECT_FALSE(IsProcess(getpid(), name, 100'000));
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  EXPECT_TRUE(IsProcess(child, name, 0));
+  EXPECT_FALSE(IsProcess(child, "another", 0));
+  EXPECT_FALSE(IsProcess(child, name, 100'000));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 TEST(DoctorMachine, HasNoHugePagesForAProcessThatHasTurnedThemOff) {
