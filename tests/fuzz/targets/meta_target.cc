@@ -77,10 +77,9 @@ void CheckHotRows(ScratchKey&, std::string_view input) {
   const std::string encoded = EncodeHotRows(*rows);
   const auto again = DecodeHotRows(encoded, UINT64_MAX);
   ASSERT(again.ok(), "the encoded rows can be decoded");
-  for (const auto& [before, after] : {std::pair(&rows->kept, &again->kept), std::pair(&rows->young, &again->young)}) {
-    ASSERT(before->size() == after->size(), "the encoded rows are as many");
-    for (size_t i = 0; i < before->size(); ++i) ASSERT((*before)[i] == (*after)[i], "the encoded rows are the same");
-  }
+  ASSERT(again->kept.size() == rows->kept.size() && again->young.size() == rows->young.size(), "they are as many");
+  // A row of the input may be one that no key has: its position is not that of its key.
+  ASSERT(EncodeHotRows(*again) == encoded, "they are the same");
 }
 
 void CheckRecordEnds(ScratchKey&, std::string_view input) {
