@@ -212,7 +212,9 @@ void Disk::WriteContent(const Content& content, const std::string& to, Random& r
   const uint64_t unsynced = size - std::min(size, content.synced);
   uint64_t kept = unsynced;
   if (crash_.loss == Loss::kEverything) kept = 0;
-  if (crash_.loss == Loss::kSomething) kept = random.Below(unsynced + 1);
+  if (crash_.loss == Loss::kSomething && random.Below(3) != 0) {
+    kept = random.Below(2) == 0 ? 0 : random.Below(unsynced + 1);
+  }
   bytes.resize(size - unsynced + kept);
   if (crash_.loss == Loss::kSomething && kept > 0 && to.ends_with(".log") && random.Below(2) == 0) {
     const uint64_t torn = 1 + random.Below(std::min(kept, kSectorBytes));

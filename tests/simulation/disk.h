@@ -3,9 +3,9 @@
 // Disk: RocksDB's file system over a real folder, which knows what a power loss would take. It can write the folder as
 // it would be after one at any moment (a crash image), and it can refuse calls.
 //
-// Bytes that were appended after the last sync of a file may be lost; a part of them may stay, and the last sector of
-// a log may be torn. Files that were made, renamed or deleted since the last sync of the folder may be as before; the
-// changes that stay are the first ones, as with a file system that has a journal.
+// Bytes that were appended after the last sync of a file may be lost, or all or a part of them may stay, of each file
+// for itself, and the last sector of a log may be torn. Files that were made, renamed or deleted since the last sync of
+// the folder may be as before; the changes that stay are the first ones, as with a file system that has a journal.
 //
 // A step is a call that changes a file or the folder, or syncs one.
 //
