@@ -118,6 +118,10 @@ class FakePrimary(Listener):
         super().__init__()
 
     def _answer(self, connection):
+        with contextlib.suppress(ConnectionResetError):
+            self._answer_all(connection)
+
+    def _answer_all(self, connection):
         lines = connection.makefile("rb")
         while head := lines.readline():
             if not head.startswith(b"*"):
