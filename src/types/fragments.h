@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,10 @@ namespace cairn {
 
 // A row without the zero bytes at its end, which are not stored.
 inline std::string_view WithoutZerosAtEnd(std::string_view bytes) {
-  return bytes.substr(0, bytes.find_last_not_of('\0') + 1);
+  // Most rows of a large new value are zeros, and memcmp compares many of them at a time.
+  const bool are_zeros =
+      !bytes.empty() && bytes[0] == '\0' && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+  return bytes.substr(0, are_zeros ? 0 : bytes.find_last_not_of('\0') + 1);
 }
 
 class Fragments {
