@@ -155,8 +155,9 @@ bool SyncedFiles::Insert(const std::string& name, uint64_t size) {
   return is_new;
 }
 
-// RocksDB removes a log when no row in it or in an older one is needed, and begins with the newest one. So the older
-// logs leave the list with it, and a hundred logs that go at once cost one synced write.
+// RocksDB removes a log when no row in it or in an older one is needed, and begins with the newest one
+// (DBImpl::PurgeObsoleteFiles). So the older logs leave the list with it, and a hundred logs that go at once cost one
+// synced write.
 IOStatus SyncedFiles::RemoveFromList(const std::string& path) {
   const std::string name = ListedName(path);
   if (!name.ends_with(kLogSuffix)) return IOStatus::OK();
