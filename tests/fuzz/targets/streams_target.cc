@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Streams: the values of a stream's rows, and ids as text. The target encodes each accepted
-// value again and decodes that: both values must be equal.
+// Streams: the values of a stream's rows, and ids as text. The target encodes each accepted value again and decodes
+// that: both values must be equal.
 //
 // Input: the kind of value, then its bytes. A chunk starts with its base.
 #include <algorithm>
