@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/hash.h"
@@ -238,6 +239,42 @@ Status RowFilesWriter::EndFile() {
   return on_file_(std::move(file_));
 }
 
+namespace {
+
+constexpr int kTriesAlone = 5;
+
+// No flush or compaction of the database runs while it lives. The constructor waits for those that run.
+class BackgroundWorkPause {
+ public:
+  explicit BackgroundWorkPause(rocksdb::DB& db) : db_(db) { db_.PauseBackgroundWork().PermitUncheckedError(); }
+  ~BackgroundWorkPause() { db_.ContinueBackgroundWork().PermitUncheckedError(); }
+  BackgroundWorkPause(const BackgroundWorkPause&) = delete;
+  BackgroundWorkPause& operator=(const BackgroundWorkPause&) = delete;
+
+ private:
+  rocksdb::DB& db_;
+};
+
+bool StopsWrites(rocksdb::DB& db) {
+  uint64_t stops = 0;
+  return db.GetIntProperty(rocksdb::DB::Properties::kIsWriteStopped, &stops) && stops != 0;
+}
+
+// RocksDB compares the files with a family's SuperVersion, but counts the files of a level in its current Version. The
+// two differ for a moment after two jobs wrote to the MANIFEST together. Then an assertion aborts the process, or a
+// file lands in a level below newer rows (AssignLevelAndSeqnoForIngestedFile in db/external_sst_file_ingestion_job.cc).
+//
+// So no background work may run. InvalidArgument if memtables overlap: to flush them would be background work.
+rocksdb::Status IngestAlone(rocksdb::DB& db, std::vector<rocksdb::IngestExternalFileArg> args) {
+  for (rocksdb::IngestExternalFileArg& arg : args) arg.options.allow_blocking_flush = false;
+  std::optional<BackgroundWorkPause> pause(db);
+  // The ingestion would wait for a writer that waits for background work.
+  if (StopsWrites(db)) pause.reset();
+  return db.IngestExternalFiles(args);
+}
+
+}  // namespace
+
 Status TakeInRowFiles(Store& store, std::span<const RowFile> files) {
   if (!store.recovery().writable()) return Status::Io(store.recovery().write_error());
   std::array<rocksdb::IngestExternalFileArg, kSpaceCount> of_spaces;
@@ -253,10 +290,16 @@ Status TakeInRowFiles(Store& store, std::span<const RowFile> files) {
   }
   if (args.empty()) return Ok();
   store.engine().WatchOpenTables(files.size());
-  // Expiry rows may overlap with rows in memtables. RocksDB would flush these while it blocks all writes and the start
-  // of compactions; a flush that it loses then (storage/flush_nudge.h) cannot be requested again.
-  TRY(store.engine().Flush());
-  return FromRocksDb(store.engine().db().IngestExternalFiles(args));
+  // Expiry rows may overlap with rows in memtables. This thread flushes, because a flush that RocksDB requests and
+  // loses (storage/flush_nudge.h) cannot be requested again. If other threads write such rows all the time, RocksDB
+  // flushes.
+  rocksdb::Status taken = rocksdb::Status::InvalidArgument();
+  for (int i = 0; i < kTriesAlone && taken.IsInvalidArgument(); ++i) {
+    TRY(store.engine().Flush());
+    taken = IngestAlone(store.engine().db(), args);
+  }
+  if (taken.IsInvalidArgument()) taken = store.engine().db().IngestExternalFiles(args);
+  return FromRocksDb(taken);
 }
 
 Result<uint64_t> ChecksumOfFile(const std::string& path) {
