@@ -20,7 +20,7 @@ foreach(file postinst prerm postrm)
   list(APPEND CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/conf/debian/${file})
 endforeach()
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
-set(CPACK_STRIP_FILES ON)
+set(CPACK_STRIP_FILES OFF)  # the report of a crash names functions (base/crash_report.h)
 set(CPACK_SET_DESTDIR ON)  # because /etc is not below the prefix
 set(CPACK_INSTALL_PREFIX /usr)
 include(CPack)

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <system_error>
 
+#include "base/crash_report.h"
+
 namespace cairn {
 namespace {
 
@@ -67,9 +69,10 @@ void LowerPriority() {
 }
 
 std::thread StartThread(const std::string& name, std::function<void()> run) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (const int signal : kCrashSignals) sigdelset(&blocked, signal);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
   std::thread thread = StartOrRetry([name, run = std::move(run)] {
     NameThread(name);
     if (thread_set_up != nullptr) thread_set_up();

@@ -22,7 +22,8 @@ void LengthenTurns();
 // which on Linux affects one thread), and long time slices. For long work that no client waits for.
 void LowerPriority();
 
-// Starts a thread under `name`. Signals are handled by the main thread only.
+// Starts a thread under `name`. Signals are handled by the main thread only, except those of a crash
+// (base/crash_report.h).
 std::thread StartThread(const std::string& name, std::function<void()> run);
 
 // Runs `work` on a new thread under `name` with LowerPriority, and waits for it. For long work of a thread that later

@@ -18,7 +18,8 @@ constexpr std::string_view kAofFile = "The append-only file. Cairn has RocksDB's
 constexpr std::string_view kReplica =
     "Replication. In Cairn, a first transfer starts at once and is loaded beside the present data.";
 constexpr std::string_view kTables = "Hash tables and memory. Cairn's data is on the disk.";
-constexpr std::string_view kLook = "The process title and crash reports. Cairn has no settings for them.";
+constexpr std::string_view kLook =
+    "The logo, the process title and the memory test after a crash. Cairn has none of them.";
 constexpr std::string_view kModules = "Which clients may load modules. Cairn has no modules.";
 constexpr std::string_view kRetired = "Had an effect in earlier versions of Cairn.";
 constexpr std::string_view kKernel = "Settings of the kernel. Cairn does not change them.";
@@ -88,7 +89,6 @@ const Directive kRows[] = {
 
     Switch("always-show-logo", "no", kLook),
     Switch("use-exit-on-panic", "no", kLook),
-    Switch("crash-log-enabled", "yes", kLook),
     Switch("crash-memcheck-enabled", "yes", kLook),
     Switch("set-proc-title", "yes", kLook),
     Word("proc-title-template", "{title} {listen-addr} {server-mode}", kLook),

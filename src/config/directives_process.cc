@@ -38,6 +38,9 @@ const Directive kRows[] = {
      .target = &S::loglevel, .help = "The lowest level of messages that are logged."},
     {.name = "logfile", .section = kProc, .kind = Kind::kText, .fallback = "", .flags = kStartOnly, .syntax = "<path>",
      .help = "The log file; the standard output if empty."},
+    {.name = "crash-log-enabled", .section = kProc, .kind = Kind::kBool, .fallback = "yes",
+     .target = &S::crash_log_enabled,
+     .help = "Write a report with the stack of the thread to the log if the server crashes."},
     {.name = "slow-threads", .section = kProc, .kind = Kind::kNumber, .fallback = "4", .min = 1, .max = 256,
      .flags = kStartOnly, .target = &S::slow_threads,
      .help = "Threads of the slow lane, which runs commands that wait for a disk read, a lock or many rows. They "

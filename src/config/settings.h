@@ -95,7 +95,7 @@ struct Settings : ObservationSettings, RocksDbSettings, MemorySettings, ClusterS
   Flag tls_replication;
 
   // process
-  Flag daemonize;
+  Flag daemonize, crash_log_enabled;
   Number loglevel;       // LogLevel
   Number double_format;  // DoubleFormat
   Number databases, hz;

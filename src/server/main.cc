@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/crash_report.h"
 #include "base/end_process.h"
 #include "base/file_mode.h"
 #include "base/log.h"
@@ -125,6 +126,12 @@ int main(int argc, char** argv) {
     return Ok();
   });
   std::set_terminate(ExplainEnd);
+  PrepareCrashReports(argv[0], log_file);
+  SetCrashReports(config.settings().crash_log_enabled);
+  config.Watch("crash-log-enabled", [&config] {
+    SetCrashReports(config.settings().crash_log_enabled);
+    return Ok();
+  });
   const int signals = OpenSignals();
   const int wish = eventfd(0, EFD_CLOEXEC);
 

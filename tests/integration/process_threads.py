@@ -13,3 +13,9 @@ def read_of_threads(pid, *files):
         except (FileNotFoundError, ProcessLookupError):
             continue
     return found
+
+
+def thread_ids(pid, name):
+    """The ids of the threads with this name (docs/threading.md)."""
+    tasks = pathlib.Path(f"/proc/{pid}/task").iterdir()
+    return [int(task.name) for task in tasks if (task / "comm").read_text("ascii").strip() == name]

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/crash_report.h"
 #include "simulation/generator.h"
 #include "simulation/simulation.h"
 
@@ -62,6 +63,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: cairn_simulation SEED FOLDER [--steps N] [--keep I,J,...]\n");
     return 2;
   }
+  cairn::PrepareCrashReports(argv[0], "");
+  cairn::SetCrashReports(true);
   Generator generator(options.seed);
   const Setting setting = generator.MakeSetting();
   const std::vector<Step> all = generator.MakeSteps(setting, options.steps);
