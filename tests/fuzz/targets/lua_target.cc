@@ -17,21 +17,21 @@
 namespace cairn {
 namespace {
 
-// What is encoded must be decoded again: otherwise the script fails with CONTRADICTION, which pcall does not hide.
+// The bodies of functions. What is encoded must be decoded again: otherwise `is_wrong` is set.
 constexpr std::string_view kScripts[] = {
     "local value = cjson.decode(ARGV[1])\n"
     "local ok, text = pcall(cjson.encode, value)\n"
-    "if ok and not pcall(cjson.decode, text) then error('CONTRADICTION ' .. text) end\n"
+    "if ok and not pcall(cjson.decode, text) then is_wrong = true end\n"
     "return value",
     "local values = {cmsgpack.unpack(ARGV[1])}\n"
     "local ok, bytes = pcall(cmsgpack.pack, unpack(values))\n"
-    "if ok and #values > 0 and not pcall(cmsgpack.unpack, bytes) then error('CONTRADICTION') end\n"
+    "if ok and #values > 0 and not pcall(cmsgpack.unpack, bytes) then is_wrong = true end\n"
     "return values",
     "local values = {struct.unpack(ARGV[1], ARGV[2])}\n"
     "local next = table.remove(values)\n"
-    "if next > #ARGV[2] + 1 then error('CONTRADICTION') end\n"
+    "if next > #ARGV[2] + 1 then is_wrong = true end\n"
     "local ok, bytes = pcall(struct.pack, ARGV[1], unpack(values))\n"
-    "if ok and not pcall(struct.unpack, ARGV[1], bytes) then error('CONTRADICTION') end\n"
+    "if ok and not pcall(struct.unpack, ARGV[1], bytes) then is_wrong = true end\n"
     "return values",
     "return {cmsgpack.unpack_limit(ARGV[1], 2, 1)}",
     "return struct.size(ARGV[1])",
@@ -40,10 +40,17 @@ constexpr std::string_view kScripts[] = {
     "return cjson.encode(cjson.decode(ARGV[1]))",
 };
 
+// The script that calls such a function. No argument can be taken for the mark of a contradiction, unlike for a text.
+std::string ScriptOf(std::string_view body) {
+  return "local is_wrong = false\nlocal function run()\n" + std::string(body) +
+         "\nend\nlocal value = run()\nreturn {is_wrong and 1 or 0, value}";
+}
+
 class ScriptRunner {
  public:
   ScriptRunner() {
-    for (const std::string_view code : kScripts) {
+    for (const std::string_view body : kScripts) {
+      const std::string code = ScriptOf(body);
       scripts_.push_back(std::make_shared<const Script>(Sha1Hex(code), code, 0, 0));
       const Status compiled = vm_.Compile(scripts_.back());
       ASSERT(compiled.ok(), std::string(compiled.text()).c_str());
@@ -61,7 +68,8 @@ class ScriptRunner {
     const Status status = vm_.RunScript(run, script, {}, args, reply);
     txn.AbandonCommand();
     ASSERT(status.ok() && !out.empty(), "a script replies");
-    ASSERT(out.find("CONTRADICTION") == std::string::npos, out.c_str());
+    const bool is_wrong = out.starts_with("*1\r\n:1\r\n") || out.starts_with("*2\r\n:1\r\n");
+    ASSERT(!is_wrong, out.c_str());
   }
 
  private:
