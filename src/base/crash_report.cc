@@ -61,8 +61,9 @@ void WriteStack(int fd) {
 void Report(int signal, siginfo_t* info, void*) {
   while (crash_log.is_in_use.test_and_set()) pause();  // another thread crashed first; its report ends the process
   alarm(kMostSeconds);
-  int fd = STDOUT_FILENO;
+  int fd = -1;
   if (crash_log.path[0] != '\0') fd = open(crash_log.path.data(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+  if (fd < 0) fd = STDOUT_FILENO;
   std::array<char, 16> thread{};
   pthread_getname_np(pthread_self(), thread.data(), thread.size());
   WriteLine(fd, "=== CAIRN BUG REPORT START: Cut & paste starting from here ===");

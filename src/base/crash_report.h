@@ -15,8 +15,8 @@ namespace cairn {
 // The signals of a crash.
 inline constexpr std::array kCrashSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-// Prepares reports for the log in `log_file`, or on the standard output if it is empty. `program` is argv[0]. Called
-// once, before other threads are started.
+// Prepares reports for the log in `log_file`, or on the standard output if the name is empty or the file cannot be
+// opened in the crash. `program` is argv[0]. Called once, before other threads are started.
 void PrepareCrashReports(const char* program, const std::string& log_file);
 
 // Whether these signals write a report; at first they do not. REQUIRES: PrepareCrashReports was called.

@@ -3,6 +3,7 @@
 
 import ctypes
 import re
+import shutil
 import signal
 
 import pytest
@@ -23,6 +24,17 @@ def test_a_crash_writes_a_report_with_the_stack(has_file, tmp_path):
         assert "crashed by signal: 6, si_code: 0" in log and "=== CAIRN BUG REPORT END ===" in log
         assert FRAME_OF_MAIN.search(log), log
         assert server.start().client().get("k") == b"v"
+
+
+def test_without_its_log_the_report_is_on_the_standard_output(tmp_path):
+    """For example if the log's folder was removed while the server ran."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    with Server(logfile=folder / "log") as server:
+        shutil.rmtree(folder)
+        server.process.send_signal(signal.SIGABRT)
+        assert server.process.wait(30) == -signal.SIGABRT
+        assert "=== CAIRN BUG REPORT END ===" in server.log_path.read_text("utf-8")
 
 
 def test_the_report_names_the_thread():
