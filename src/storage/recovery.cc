@@ -6,6 +6,7 @@
 #include <rocksdb/listener.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 #include "base/clock.h"
@@ -20,6 +21,7 @@ namespace {
 
 // RocksDB retries a second after a failure. A longer attempt shows running flushes or waits for a compaction.
 constexpr int64_t kLongestIdleUs = 10 * 1000 * 1000;
+constexpr int64_t kLogPauseUs = 60 * 1000 * 1000;  // between messages about failed compactions
 constexpr const char* kStartAgain = ". All acknowledged writes are in the data directory; start the server again.";
 
 // DB::Close of 7.8 ends a recovery and then waits for it for ever: RecoverFromRetryableBGIOError leaves its flag set.
@@ -49,7 +51,9 @@ class Recovery::Listener : public rocksdb::EventListener {
   void OnSubcompactionCompleted(const rocksdb::SubcompactionJobInfo&) override { MarkCompactionOutput(false); }
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
-    if (error->IsIOError() && reason == rocksdb::BackgroundErrorReason::kCompaction) return;
+    if (error->IsIOError() && reason == rocksdb::BackgroundErrorReason::kCompaction) {
+      return NoteFailedCompaction(*error);
+    }
     recovery_.NoteError(*error);
   }
   void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {
@@ -65,12 +69,21 @@ class Recovery::Listener : public rocksdb::EventListener {
     Recovery* recovery = nullptr;
   };
 
+  // RocksDB runs the compaction again a second later, so it may fail often.
+  void NoteFailedCompaction(const rocksdb::Status& error) {
+    const int64_t now_us = MonotonicUs();
+    if (now_us < next_log_us_) return;
+    next_log_us_ = now_us + kLogPauseUs;
+    Log(LogSeverity::kWarning, "storage: a compaction failed and runs again: {}", error.ToString());
+  }
+
   static void LengthenOwnTurns() {
     thread_local const bool once = (LengthenTurns(), true);
     static_cast<void>(once);
   }
 
   Recovery& recovery_;
+  std::atomic<int64_t> next_log_us_{0};
 };
 
 std::shared_ptr<rocksdb::EventListener> Recovery::MakeListener() { return std::make_shared<Listener>(*this); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/retryable_files.h"
 
+#include <span>
 #include <string>
 #include <utility>
 
@@ -51,6 +52,24 @@ class ManifestFile : public CheckedFile {
   const std::shared_ptr<ManifestFailure> manifest_;
 };
 
+// A table or a blob file that is read. Flushes and compactions read too.
+class RetryableReads : public rocksdb::FSRandomAccessFileOwnerWrapper {
+ public:
+  using Base = FSRandomAccessFileOwnerWrapper;
+  using Base::Base;
+
+  IOStatus Read(uint64_t offset, size_t n, const IOOptions& options, rocksdb::Slice* result, char* scratch,
+                IODebugContext* debug) const override {
+    return Retryable(Base::Read(offset, n, options, result, scratch, debug));
+  }
+  IOStatus MultiRead(rocksdb::FSReadRequest* requests, size_t count, const IOOptions& options,
+                     IODebugContext* debug) override {
+    IOStatus status = Retryable(Base::MultiRead(requests, count, options, debug));
+    for (rocksdb::FSReadRequest& request : std::span(requests, count)) request.status = Retryable(request.status);
+    return status;
+  }
+};
+
 bool IsTable(const std::string& path) { return path.ends_with(".sst") || path.ends_with(".blob"); }
 bool IsCurrent(const std::string& path) { return path.ends_with("/CURRENT"); }
 bool IsManifest(const std::string& path) {
@@ -90,7 +109,9 @@ class RetryableFiles : public rocksdb::FileSystemWrapper {
   }
   IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
                                std::unique_ptr<rocksdb::FSRandomAccessFile>* file, IODebugContext* debug) override {
-    return Retryable(Base::NewRandomAccessFile(path, options, file, debug));
+    IOStatus opened = Retryable(Base::NewRandomAccessFile(path, options, file, debug));
+    if (opened.ok()) *file = std::make_unique<RetryableReads>(std::move(*file));
+    return opened;
   }
   IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
                            std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) override {

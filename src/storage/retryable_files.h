@@ -7,7 +7,8 @@
 // (Options::max_bgerror_resume_count). After a full disk and after DB::Resume, however, a flush that was about to
 // start is lost and the recovery waits for it for ever; and the database counts as stopped although it is not: Flush
 // no longer waits, and ingestion uses file number 0. So all I/O errors are made retryable, also those of a full disk.
-// That is safe because nothing is appended to a file that failed.
+// That is safe because nothing is appended to a file that failed. Errors of reads are among them: a compaction that
+// cannot read a table runs again, and without this RocksDB would refuse all writes until the next start.
 //
 // After an error of the manifest, no table is deleted until a new manifest is in place: the failed one may name it
 // (storage/manifest_failure.h).

@@ -43,7 +43,7 @@ enum Kind {
   kTruncate,  /* ftruncate, truncate */
   kMap,       /* mmap of a file */
   kLink,      /* link; the old name counts */
-  kRead,      /* read */
+  kRead,      /* read, pread, readv, preadv, preadv2 */
   kKinds
 };
 
@@ -274,6 +274,41 @@ ssize_t pwritev(int fd, const struct iovec* parts, int count, off_t offset) {
 
 ssize_t read(int fd, void* data, size_t size) {
   return IsRefused(OnFd(kRead, fd)) ? -1 : syscall(SYS_read, fd, data, size);
+}
+
+ssize_t pread64(int fd, void* data, size_t size, off64_t offset) {
+  return IsRefused(OnFd(kRead, fd)) ? -1 : syscall(SYS_pread64, fd, data, size, offset);
+}
+
+ssize_t pread(int fd, void* data, size_t size, off_t offset) { return pread64(fd, data, size, offset); }
+
+ssize_t readv(int fd, const struct iovec* parts, int count) {
+  return IsRefused(OnFd(kRead, fd)) ? -1 : syscall(SYS_readv, fd, parts, count);
+}
+
+ssize_t preadv64v2(int fd, const struct iovec* parts, int count, off64_t offset, int flags) {
+  return IsRefused(OnFd(kRead, fd)) ? -1 : syscall(SYS_preadv2, fd, parts, count, offset, 0L, flags);
+}
+
+ssize_t preadv2(int fd, const struct iovec* parts, int count, off_t offset, int flags) {
+  return preadv64v2(fd, parts, count, offset, flags);
+}
+
+ssize_t preadv64(int fd, const struct iovec* parts, int count, off64_t offset) {
+  return preadv64v2(fd, parts, count, offset, 0);
+}
+
+ssize_t preadv(int fd, const struct iovec* parts, int count, off_t offset) {
+  return preadv64v2(fd, parts, count, offset, 0);
+}
+
+/* Fortified callers call these instead of read and pread. */
+ssize_t __read_chk(int fd, void* data, size_t size, size_t most) { return read(fd, data, size < most ? size : most); }
+ssize_t __pread64_chk(int fd, void* data, size_t size, off64_t offset, size_t most) {
+  return pread64(fd, data, size < most ? size : most, offset);
+}
+ssize_t __pread_chk(int fd, void* data, size_t size, off_t offset, size_t most) {
+  return __pread64_chk(fd, data, size, offset, most);
 }
 
 int fsync(int fd) { return IsRefused(OnFd(kSync, fd)) ? -1 : (int)syscall(SYS_fsync, fd); }

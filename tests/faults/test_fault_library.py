@@ -84,7 +84,8 @@ def test_every_kind_of_call_can_fail(faults, child):
         "truncate": ["os.ftruncate({fd}, 10)", "os.truncate('f', 10)"],
         "map": ["mmap.mmap({fd}, 10)"],
         "link": ["os.link('f', 'g')"],
-        "read": ["os.read({fd}, 1)"],
+        "read": ["os.read({fd}, 1)", "os.pread({fd}, 1, 0)", "os.readv({fd}, [bytearray(1)])",
+                 "os.preadv({fd}, [bytearray(1)], 0)", "os.preadv({fd}, [bytearray(1)], 0, os.RWF_HIPRI)"],
     }
     fd = child.ask(OPEN.format("f"))
     child.ask(f"os.ftruncate({fd}, 10)")
