@@ -150,9 +150,28 @@ void Disk::FailAfter(const FaultPlan& plan) {
   first_fault_ = steps_ + plan.steps_away;
 }
 
+void Disk::FailReadsAfter(uint64_t reads, uint64_t count) {
+  const MutexLock lock(mutex_);
+  reads_before_fault_ = reads;
+  failing_reads_ = count;
+}
+
+bool Disk::FailsRead(const std::string& path) {
+  const MutexLock lock(mutex_);
+  if (failing_reads_ == 0 || !path.starts_with(folder_ + "/")) return false;
+  if (reads_before_fault_ > 0) {
+    --reads_before_fault_;
+    return false;
+  }
+  --failing_reads_;
+  ++failed_steps_;
+  return true;
+}
+
 void Disk::EndFaults() {
   const MutexLock lock(mutex_);
   first_fault_ = UINT64_MAX;
+  failing_reads_ = 0;
 }
 
 uint64_t Disk::failed_steps() const {

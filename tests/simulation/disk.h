@@ -56,6 +56,10 @@ class Disk : public rocksdb::FileSystemWrapper {
   void CrashAfter(uint64_t steps, CrashPlan plan, std::function<void()> listener);
   bool has_crashed() const;
   void FailAfter(const FaultPlan& plan);
+  // After so many further reads of files, `count` reads fail; each is a failed step.
+  void FailReadsAfter(uint64_t reads, uint64_t count);
+  // Whether a read of this file fails (simulation/read_faults.h).
+  bool FailsRead(const std::string& path);
   void EndFaults();
   uint64_t failed_steps() const;
   uint64_t steps() const;
@@ -131,6 +135,8 @@ class Disk : public rocksdb::FileSystemWrapper {
   std::function<void()> crash_listener_ ABSL_GUARDED_BY(mutex_);
   uint64_t first_fault_ ABSL_GUARDED_BY(mutex_) = UINT64_MAX;
   FaultPlan fault_ ABSL_GUARDED_BY(mutex_);
+  uint64_t reads_before_fault_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t failing_reads_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t failed_steps_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -82,7 +82,7 @@ Step Generator::MakeReplicaStep(const Setting& setting) {
     step.kind = StepKind::kReplicaCrash;
     step.amount = OneIn(4) ? 0 : Below(12);
   } else if (choice < 97) {
-    step.kind = StepKind::kReplicaFault;
+    step.kind = OneIn(2) ? StepKind::kReplicaFault : StepKind::kReplicaReadFault;
     step.amount = Below(12);
   } else {
     step.kind = StepKind::kCheckReplicas;
@@ -116,9 +116,12 @@ Step Generator::MakeStep(const Setting& setting) {
     step.kind = StepKind::kCheck;
   } else if (choice < 980) {
     step.kind = StepKind::kRestart;
-  } else if (choice < 994) {
+  } else if (choice < 991) {
     step.kind = StepKind::kCrash;
     step.amount = OneIn(4) ? 0 : Below(40);
+  } else if (choice < 995) {
+    step.kind = StepKind::kReadFault;
+    step.amount = OneIn(2) ? 0 : Below(12);
   } else {
     step.kind = StepKind::kFault;
     step.amount = Below(30);

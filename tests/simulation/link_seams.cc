@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <rocksdb/file_system.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include <thread>
 
 #include "simulation/clock.h"
+#include "simulation/read_faults.h"
 #include "storage/transaction.h"
 
 namespace cairn::simulation {
@@ -75,6 +77,14 @@ extern "C" int __real_fdatasync(int fd);
 extern "C" int __wrap_fdatasync(int fd);
 extern "C" int __wrap_fdatasync(int fd) {
   if (!seams.on_fdatasync || seams.on_fdatasync(fd)) return __real_fdatasync(fd);
+  errno = EIO;
+  return -1;
+}
+
+extern "C" ssize_t __real_preadv2(int fd, const iovec* parts, int count, off_t offset, int flags);
+extern "C" ssize_t __wrap_preadv2(int fd, const iovec* parts, int count, off_t offset, int flags);
+extern "C" ssize_t __wrap_preadv2(int fd, const iovec* parts, int count, off_t offset, int flags) {
+  if (!read_faults.Hits(fd)) return __real_preadv2(fd, parts, count, offset, flags);
   errno = EIO;
   return -1;
 }

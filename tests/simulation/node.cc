@@ -302,6 +302,17 @@ Status Node::Compact() {
   return compacted;
 }
 
+Status Node::DropFromMemory() {
+  TRY(Flush());
+  Engine& engine = store_->engine();
+  Budget none = engine.options().budget;
+  none.block_cache = 0;
+  engine.SetMemory(none);
+  engine.SetMemory(engine.options().budget);
+  store_->cache().EraseAll();
+  return Ok();
+}
+
 Status Node::RunUpkeep() {
   CommitAll();
   store_->engine().Watch();

@@ -62,6 +62,8 @@ class Node {
   Status Flush();
   Status Compact();
   Status RunUpkeep();
+  // All committed rows leave the memory, so that the next reads are of tables.
+  Status DropFromMemory();
   // Waits until RocksDB has recovered from an error; false if it does not.
   bool AwaitRecovery();
   Store& store() { return *store_; }

@@ -63,7 +63,7 @@ class Replica {
   void Restart();
 
   Node& node() { return *node_; }
-  Disk& disk() { return *disk_; }
+  const std::shared_ptr<Disk>& disk() const { return disk_; }
   // The stream that its data is the result of, and how much of it.
   std::pair<std::string, uint64_t> position() const;
   // The same for what it has received of the present stream.

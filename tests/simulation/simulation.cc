@@ -13,6 +13,7 @@
 #include "check/row_check.h"
 #include "simulation/clock.h"
 #include "simulation/link_seams.h"
+#include "simulation/read_faults.h"
 #include "storage/offline_database.h"
 
 namespace cairn::simulation {
@@ -53,11 +54,11 @@ std::string FolderOf(const std::string& folder, uint64_t life) { return folder +
 
 std::string ToText(const Totals& totals) {
   return fmt::format(
-      "commands {} reruns {} crashes {} faults {} disk steps {} ends {} interrupted starts {} full syncs {} "
-      "partial syncs {} cuts {} crashes of replicas {} faults of replicas {} checks of replicas {}",
-      totals.commands, totals.reruns, totals.crashes, totals.faults, totals.disk_steps, totals.ends, totals.starts,
-      totals.full_syncs, totals.partial_syncs, totals.cuts, totals.replica_crashes, totals.replica_faults,
-      totals.replica_checks);
+      "commands {} reruns {} crashes {} faults {} failed reads {} disk steps {} ends {} interrupted starts {} "
+      "full syncs {} partial syncs {} cuts {} crashes of replicas {} faults of replicas {} checks of replicas {}",
+      totals.commands, totals.reruns, totals.crashes, totals.faults, totals.failed_reads, totals.disk_steps,
+      totals.ends, totals.starts, totals.full_syncs, totals.partial_syncs, totals.cuts, totals.replica_crashes,
+      totals.replica_faults, totals.replica_checks);
 }
 
 Simulation::Simulation(const Setting& setting, std::string folder)
@@ -68,7 +69,7 @@ Simulation::Simulation(const Setting& setting, std::string folder)
   seams.on_fdatasync = [this](int fd) {
     std::error_code error;
     const std::string path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
-    return disk_->Sync(path) && std::ranges::all_of(replicas_, [&](auto& one) { return one->disk().Sync(path); });
+    return disk_->Sync(path) && std::ranges::all_of(replicas_, [&](auto& one) { return one->disk()->Sync(path); });
   };
   dir_ = FolderOf(folder_, lives_);
   Open();
@@ -101,6 +102,7 @@ Totals Simulation::totals() const {
   Totals totals = totals_;
   if (node_ != nullptr) totals.reruns += node_->reruns();
   totals.disk_steps += disk_->steps();
+  totals.failed_reads = read_faults.hits();
   for (const auto& replica : replicas_) {
     totals.full_syncs += replica->full_syncs();
     totals.partial_syncs += replica->partial_syncs();
@@ -132,6 +134,7 @@ void Simulation::Dispatch(const Step& step) {
     case StepKind::kRestart: return Restart();
     case StepKind::kCrash: return Crash(step.amount, step.seed);
     case StepKind::kFault: ++totals_.faults; return disk_->FailAfter(MakeFault(step));
+    case StepKind::kReadFault: return FailReads(*node_, disk_, step);
     default: return RunReplicaStep(step);
   }
 }
@@ -218,6 +221,12 @@ void Simulation::Advance(int64_t ms) {
 FaultPlan Simulation::MakeFault(const Step& step) {
   return {
       .steps_away = step.amount, .count = 1 + step.seed / 2 % 3, .no_space = step.seed % 2 == 0, .seed = step.seed / 8};
+}
+
+void Simulation::FailReads(Node& node, const std::shared_ptr<Disk>& disk, const Step& step) {
+  if (!node.DropFromMemory().ok()) return;
+  read_faults.Ask(disk);
+  disk->FailReadsAfter(step.amount, 1 + step.seed % 3);
 }
 
 // ---- the model

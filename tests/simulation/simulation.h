@@ -33,6 +33,7 @@ struct Totals {
   uint64_t reruns = 0;
   uint64_t crashes = 0;
   uint64_t faults = 0;
+  uint64_t failed_reads = 0;
   uint64_t disk_steps = 0;
   uint64_t ends = 0;    // of the process, by Cairn itself
   uint64_t starts = 0;  // that a power loss interrupted
@@ -68,6 +69,7 @@ class Simulation {
   void Restart();
   void Advance(int64_t ms);
   static FaultPlan MakeFault(const Step& step);
+  static void FailReads(Node& node, const std::shared_ptr<Disk>& disk, const Step& step);
 
   // ---- the model
   Keys ViewOf(size_t worker) const;

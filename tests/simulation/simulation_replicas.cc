@@ -38,12 +38,13 @@ void Simulation::RunReplicaStep(const Step& step) {
       return;
     }
     case StepKind::kReplicaRestart:
-      replica.disk().EndFaults();
+      replica.disk()->EndFaults();
       RecoverReplica(replica);
       Cut(replica);
       return replica.Restart();
     case StepKind::kReplicaCrash: return replica.Crash(step.amount, step.seed);
-    case StepKind::kReplicaFault: ++totals_.replica_faults; return replica.disk().FailAfter(MakeFault(step));
+    case StepKind::kReplicaFault: ++totals_.replica_faults; return replica.disk()->FailAfter(MakeFault(step));
+    case StepKind::kReplicaReadFault: return FailReads(replica.node(), replica.disk(), step);
     default: throw Mismatch{"not a step of a replica"};
   }
 }
@@ -100,7 +101,7 @@ void Simulation::CheckReplicas() {
   node_->CommitAll();
   if (disk_->failed_steps() != failed_before_) return;
   for (const auto& replica : replicas_) {
-    replica->disk().EndFaults();
+    replica->disk()->EndFaults();
     RecoverReplica(*replica);
     const Transfer transfer{.by_row_files = totals_.replica_checks % 2 == 0};
     Status linked = Link(*replica, transfer, kAllBytes);

@@ -6,10 +6,10 @@
 namespace cairn::simulation {
 
 std::string ToText(const Step& step) {
-  static constexpr const char* kNames[] = {"commands", "commit",  "hand over", "group commit", "sync",
-                                           "flush",    "compact", "upkeep",    "advance",      "check",
-                                           "restart",  "crash",   "fault",     "link",         "cut",
-                                           "sync",     "restart", "crash",     "fault",        "check replicas"};
+  static constexpr const char* kNames[] = {
+      "commands", "commit",  "hand over", "group commit", "sync",       "flush",         "compact", "upkeep",
+      "advance",  "check",   "restart",   "crash",        "fault",      "read fault",    "link",    "cut",
+      "sync",     "restart", "crash",     "fault",        "read fault", "check replicas"};
   const std::string worker = "worker " + std::to_string(step.worker);
   switch (step.kind) {
     case StepKind::kCommands: {
@@ -28,10 +28,12 @@ std::string ToText(const Step& step) {
     case StepKind::kReplicaSync:
     case StepKind::kReplicaRestart:
     case StepKind::kReplicaCrash:
-    case StepKind::kReplicaFault: {
+    case StepKind::kReplicaFault:
+    case StepKind::kReplicaReadFault: {
       const std::string name = "replica " + std::to_string(step.replica) + " " + kNames[static_cast<int>(step.kind)];
       if (step.kind == StepKind::kReplicaCrash || step.kind == StepKind::kReplicaFault)
         return name + " in " + std::to_string(step.amount) + " steps of its disk";
+      if (step.kind == StepKind::kReplicaReadFault) return name + " after " + std::to_string(step.amount) + " reads";
       if (step.kind != StepKind::kLink) return name;
       return name + ", " + (step.amount == kAllBytes ? "all" : std::to_string(step.amount)) + " bytes";
     }
@@ -40,6 +42,7 @@ std::string ToText(const Step& step) {
     case StepKind::kFault:
       return std::string(kNames[static_cast<int>(step.kind)]) + " in " + std::to_string(step.amount) +
              " steps of the disk (seed " + std::to_string(step.seed) + ")";
+    case StepKind::kReadFault: return "read fault after " + std::to_string(step.amount) + " reads";
     default: return kNames[static_cast<int>(step.kind)];
   }
 }

@@ -23,20 +23,22 @@ enum class StepKind : unsigned char {
   kSync,         // of the log
   kFlush,        // of all memtables
   kCompact,
-  kUpkeep,   // what the server's cron does: expired keys, dropped rows
-  kAdvance,  // the clock, by `amount` ms
-  kCheck,    // compares the whole state
-  kRestart,  // an orderly end and a start
-  kCrash,    // in `amount` steps of the disk
-  kFault,    // the disk refuses a call in `amount` steps
+  kUpkeep,     // what the server's cron does: expired keys, dropped rows
+  kAdvance,    // the clock, by `amount` ms
+  kCheck,      // compares the whole state
+  kRestart,    // an orderly end and a start
+  kCrash,      // in `amount` steps of the disk
+  kFault,      // the disk refuses a call in `amount` steps
+  kReadFault,  // nothing is in memory, and the disk refuses a read after `amount` others
   // ---- on a replica
-  kLink,            // it connects if its link is down, and then `amount` bytes of the stream arrive
-  kCut,             // its link
-  kReplicaSync,     // of its log
-  kReplicaRestart,  // an orderly end and a start
-  kReplicaCrash,    // in `amount` steps of its disk
-  kReplicaFault,    // its disk refuses a call in `amount` steps
-  kCheckReplicas,   // all have everything and are the same as the primary
+  kLink,              // it connects if its link is down, and then `amount` bytes of the stream arrive
+  kCut,               // its link
+  kReplicaSync,       // of its log
+  kReplicaRestart,    // an orderly end and a start
+  kReplicaCrash,      // in `amount` steps of its disk
+  kReplicaFault,      // its disk refuses a call in `amount` steps
+  kReplicaReadFault,  // nothing is in its memory, and its disk refuses a read after `amount` others
+  kCheckReplicas,     // all have everything and are the same as the primary
 };
 constexpr uint64_t kAllBytes = UINT64_MAX;
 
