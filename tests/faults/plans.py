@@ -6,7 +6,7 @@ import errno
 
 from fault_control import KINDS
 
-EVERY_KIND = " ".join(kind for kind in KINDS if kind != "read")  # RocksDB reads its files by other calls
+EVERY_KIND = " ".join(kind for kind in KINDS if kind != "read")  # for reads: test_read_errors.py
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,10 +8,12 @@ import pytest
 import redis
 from fault_control import Faults
 from harness import Server
+from pairs import wait_for_link, wait_for_offset
 from waiting import wait_until
 
 KEYS = 2000
 ALWAYS = 10**9
+BOTH_WAYS = pytest.mark.parametrize("cold", ["yes", "no"], indirect=True)
 
 
 @pytest.fixture(name="faults")
@@ -27,9 +29,10 @@ def value_of(number):
 
 
 @pytest.fixture(name="cold")
-def fixture_cold(faults):
-    """A server whose rows are in tables only."""
-    with Server(command=faults.command(), key_cache_warmup="no", rocksdb_direct_io="yes") as server:
+def fixture_cold(faults, request):
+    """A server whose rows are in tables only, read with direct I/O or, with the parameter "no", from the page cache."""
+    direct_io = getattr(request, "param", "yes")
+    with Server(command=faults.command(), key_cache_warmup="no", rocksdb_direct_io=direct_io) as server:
         client = server.client()
         client.mset({f"k:{number}": value_of(number) for number in range(KEYS)})
         client.sadd("set", *range(1000))
@@ -55,6 +58,7 @@ def test_a_read_error_in_the_acl_file_changes_no_user(faults, tmp_path):
         assert client.acl_getuser("last") is not None
 
 
+@BOTH_WAYS
 def test_a_table_that_cannot_be_read_is_an_error_of_the_command(faults, cold):
     """A transaction or a script ends with the error and changes nothing."""
     client = cold.client()
@@ -103,3 +107,81 @@ def test_background_work_that_cannot_read_a_table_runs_again(faults, cold, reade
     assert client.mget("k:1", "k:2", "later") == [b"w", value_of(2), b"v"]
     cold.restart("kill9")
     assert cold.client().mget("k:1", "k:2", "later") == [b"w", value_of(2), b"v"]
+
+
+def fill_all_types(client):
+    """Keys of all types that have rows of their own for their elements, and a value in a blob file."""
+    names = [f"{number}:{'n' * 40}" for number in range(1500)]
+    client.set("blob", b"b" * 300_000)
+    client.hset("hash", mapping={name: name for name in names})
+    client.sadd("elements", *names)
+    client.zadd("zset", {name: number for number, name in enumerate(names)})
+    client.rpush("list", *names)
+    for name in names:
+        client.xadd("stream", {"f": name})
+
+
+READS = [
+    ("GET", "blob"), ("GETRANGE", "blob", 200_000, 200_010), ("HGETALL", "hash"), ("HVALS", "hash"), ("HLEN", "hash"),
+    ("SMEMBERS", "elements"), ("SORT", "elements", "ALPHA", "LIMIT", 0, 5), ("SINTERCARD", 2, "elements", "elements"),
+    ("ZRANGE", "zset", 0, -1), ("ZCOUNT", "zset", 10, 1400), ("ZRANK", "zset", "1499:" + "n" * 40),
+    ("LRANGE", "list", 0, -1), ("LINDEX", "list", 800), ("LPOS", "list", "1499:" + "n" * 40),
+    ("XRANGE", "stream", "-", "+"), ("XLEN", "stream"), ("KEYS", "k:1*"), ("SCAN", 0, "COUNT", 10_000), ("DBSIZE",),
+    ("SSCAN", "elements", 0, "COUNT", 10_000), ("DEBUG", "DIGEST"), ("DUMP", "hash"), ("MEMORY", "USAGE", "zset"),
+]
+
+
+@BOTH_WAYS
+def test_a_read_that_fails_at_any_place_is_never_a_wrong_reply(faults, cold):
+    """Each read command, with a failure of its first, second, ... read of a file."""
+    fill_all_types(cold.client())
+    cold.client().execute_command("COMPACT")
+    cold.restart()
+    client = cold.client()
+    expected = {command: client.execute_command(*command) for command in READS}
+    failed = set()
+    for first in (1, 2, 3, 5, 9, 30, 100):
+        cold.restart()
+        client = cold.client()
+        for command in READS:
+            faults.arm("read", errno.EIO, path="*.sst|*.blob", first=first, count=ALWAYS)
+            try:
+                reply = client.execute_command(*command)
+            except redis.ResponseError as error:
+                assert "Input/output error" in str(error), (command, error)
+                failed.add(command)
+            else:
+                assert reply == expected[command], command
+            faults.disarm()
+    assert len(failed) > len(READS) / 2, failed
+
+
+def test_a_save_that_cannot_read_leaves_the_file_as_it_was(faults, cold):
+    client = cold.client()
+    assert client.save()
+    path = pathlib.Path(cold.data_dir) / "dump.rdb"
+    before = path.read_bytes()
+    client.set("new", "v")
+    for first in (1, 20):
+        faults.arm("read", errno.EIO, path="*.sst", first=first, count=ALWAYS)
+        with pytest.raises(redis.ResponseError):
+            client.save()
+        assert faults.fired > 0
+        assert path.read_bytes() == before
+    faults.disarm()
+    assert client.save()
+    assert path.read_bytes() != before
+
+
+@pytest.mark.parametrize("diskless", ["yes", "no"])
+def test_a_first_transfer_that_cannot_read_is_repeated(faults, cold, diskless):
+    cold.client().config_set("repl-diskless-sync", diskless)
+    with Server() as replica:
+        faults.arm("read", errno.EIO, path="*.sst", first=10, count=ALWAYS)
+        replica.client().execute_command("REPLICAOF", cold.host, cold.port)
+        wait_until(lambda: "Input/output error" in cold.log_tail(), "the transfer's failure", cold)
+        assert replica.client().info("replication")["master_link_status"] == "down"
+        faults.disarm()
+        wait_for_link(replica)
+        wait_for_offset(cold, replica)
+        assert replica.client().execute_command("DEBUG", "DIGEST") == cold.client().execute_command("DEBUG", "DIGEST")
