@@ -6,8 +6,8 @@ passed, N failed" as its last line (", N skipped" may follow); Redis's own suite
 redis-server. A part that is missing, dies, hangs or fails without naming a test counts as one failure: silence is never
 success. A part hangs if it prints nothing for HANG_S; no part fails only because the machine is slow.
 
-Parts that wait most of their time run at the end, two at a time; the output of each is shown when it ends. The others
-run before them, one after the other.
+Parts that need about a core run at the end, two at a time; the output of each is shown when it ends. The others run
+before them, one after the other.
 
 There are three sizes: fewer parts with less of each (--quick), the default, and the long forms (--long).
 CAIRN_TEST_SIZE passes the size to the parts that use it.
@@ -49,7 +49,7 @@ class Part:
     command: list[str]
     junit: str | None = None
     by_name: bool = False  # long: it runs only if --only names it
-    waits: bool = False  # it needs less than a core and measures no times: it may run beside another such part
+    one_core: bool = False  # it needs about a core at most and measures no times: it may run beside another such part
 
 
 @dataclasses.dataclass
@@ -86,38 +86,39 @@ def list_parts(size: str) -> list[Part]:
               "long": ["--count", "50000", "--files", "5000"]}[size]  # with AddressSanitizer, which builds all again
     return [
         Part("unit", ctest, "--output-junit"),
-        Part("tidy", pytest + ["tests/tidy"], "--junitxml"),
-        Part("locks", ["tests/locks/run"], by_name=quick),
+        Part("tidy", pytest + ["tests/tidy"], "--junitxml", one_core=True),
+        Part("locks", ["tests/locks/run"] + ([] if long else ["--quick"]), by_name=quick),
         Part("integration", pytest + three_at_a_time + ["tests/integration"], "--junitxml"),
         # Other work on the machine can only make a time longer, so one of three measurements has to hold.
         Part("integration_alone", pytest + ["-m", "alone", "--reruns", "2", "tests/integration"], "--junitxml",
              by_name=quick),
         # A fixed seed, so that a failure is caused by the change; by hand each run draws a new one.
-        Part("differential", ["tests/differential/run", "--seed", "7", "--commands", commands[0]]),
+        Part("differential", ["tests/differential/run", "--seed", "7", "--commands", commands[0]],
+             one_core=True),
         Part("differential_valkey", ["tests/differential/run", "--oracle", "valkey", "--seed", "7",
-                                     "--commands", commands[1]]),
+                                     "--commands", commands[1]], one_core=True),
         Part("fuzz", ["tests/fuzz/run"] + damage),
-        Part("redis_suite", ["tests/compat/redis_suite"] + units + (flags if long else []), waits=True),
-        Part("faults", ["tests/faults/run"], by_name=quick, waits=True),
+        Part("redis_suite", ["tests/compat/redis_suite"] + units + (flags if long else []), one_core=True),
+        Part("faults", ["tests/faults/run"], by_name=quick, one_core=True),
         Part("redis_own_servers", ["tests/compat/redis_suite", "--own-servers"], by_name=True),
         Part("redis_cluster", ["tests/compat/redis_suite", "--cluster"] + cluster_units + (flags if long else []),
-             waits=True),
+             one_core=True),
         Part("redis_benchmark", ["tests/compat/redis_benchmark"] + flags, by_name=quick),
         Part("clients", ["tests/clients/run"] + (flags if quick else [])),
         Part("client_suites", ["tests/clients/suites", "redis-py-json", "redis-py-bloom"], by_name=quick,
-             waits=True),
-        Part("frameworks", ["tests/frameworks/run"] + (flags + QUICK_FRAMEWORKS if quick else []), waits=True),
+             one_core=True),
+        Part("frameworks", ["tests/frameworks/run"] + (flags + QUICK_FRAMEWORKS if quick else []), one_core=True),
         Part("simulation", ["tests/simulation/run", "--first", "1", "--seeds", "6" if quick else "60"],
-             waits=True),
-        Part("crash", ["tests/crash/run"] + flags + (["--only", "atomicity"] if quick else [])),
+             one_core=True),
+        Part("crash", ["tests/crash/run"] + flags + (["--only", "atomicity"] if quick else []), one_core=True),
         Part("flood", ["tests/flood/run"], by_name=quick),
-        Part("pairs", ["tests/pairs/run"] + flags, by_name=quick),
+        Part("pairs", ["tests/pairs/run"] + flags, by_name=quick, one_core=True),
         Part("clusters", ["tests/clusters/run"] + flags, by_name=quick),
         Part("simulation_long", ["tests/simulation/run", "--minutes", "30"], by_name=True),
-        Part("histories", ["tests/histories/run"] + flags),
-        Part("upgrade", pytest + ["-m", "not older", "tests/upgrade"], "--junitxml"),
+        Part("histories", ["tests/histories/run"] + flags, one_core=True),
+        Part("upgrade", pytest + ["-m", "not older", "tests/upgrade"], "--junitxml", one_core=True),
         Part("upgrade_older", pytest + ["-m", "older", "tests/upgrade"], "--junitxml", by_name=True),
-        Part("package", pytest + ["tests/package"], "--junitxml", by_name=quick, waits=True),
+        Part("package", pytest + ["tests/package"], "--junitxml", by_name=quick, one_core=True),
         Part("sanitize_thread", ["tests/sanitize/run", "thread"], by_name=True),
         Part("sanitize_address", ["tests/sanitize/run", "address"], by_name=True),
         Part("sanitize_undefined", ["tests/sanitize/run", "undefined"], by_name=True),
@@ -223,10 +224,10 @@ def run_part(part: Part, show: bool) -> Outcome:
 
 
 def run_parts(parts: list[Part]) -> dict[str, Outcome]:
-    """Runs the parts, those that wait two at a time after the others; returns what each has shown, by its name."""
+    """Runs the parts, those of one core two at a time after the others; returns what each has shown, by its name."""
     outcomes = {}
     for part in parts:
-        if not part.waits:
+        if not part.one_core:
             print(title_of(part), flush=True)
             outcomes[part.name] = run_part(part, show=True)
     one_writes = threading.Lock()
@@ -238,7 +239,7 @@ def run_parts(parts: list[Part]) -> dict[str, Outcome]:
             outcomes[part.name] = outcome
 
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        for future in [pool.submit(run_beside_another, part) for part in parts if part.waits]:
+        for future in [pool.submit(run_beside_another, part) for part in parts if part.one_core]:
             future.result()
     return outcomes
 

@@ -14,12 +14,12 @@ import time
 
 import pytest
 
-from harness import Server
+from harness import Server, by_size
 from waiting import wait_until
 
 KEYS = 120_000
 CLIENTS = 16
-READS = 1_500  # of each client
+READS = by_size(400, 400, 1_500)  # of each client
 BATCH = 50
 
 

@@ -14,7 +14,7 @@ import time
 
 import pytest
 import rdb_corpus
-from harness import Server, start_redis, tool_path
+from harness import Server, by_size, start_redis, tool_path
 from load import assert_equal, fill
 from mounts import small_disk
 from waiting import wait_until
@@ -483,11 +483,14 @@ def test_every_encoding_survives_import_and_export(tmp_path):
     corpus.mkdir()
     rdb_corpus.write_files(corpus)
     seen = set()
+    # Each content is in two files, with and without compression. Without --long, one of the two is enough.
+    kept = by_size((0, 3), (0, 3), range(4))
+    files = [path for number, path in enumerate(sorted(corpus.iterdir())) if number % 4 in kept]
     with start_redis() as redis, Server() as cairn:
         ours, theirs = cairn.client(), redis.client()
         for client in (ours, theirs):
             client.flushall()
-        for path in sorted(corpus.iterdir()):
+        for path in files:
             expected = contents(theirs, path)
             assert contents(ours, path) == expected, path
             data, exported = tmp_path / f"data-{path.stem}", tmp_path / "exported.rdb"

@@ -22,7 +22,7 @@ from packages import read_records  # noqa: E402
 pytestmark = pytest.mark.slow
 
 ALL_RECORDS = 60_000
-RECORDS = by_size(2_000, 8_000, ALL_RECORDS)
+RECORDS = by_size(2_000, 4_000, ALL_RECORDS)
 
 
 @pytest.mark.skipif(not shutil.which("apt-cache") or not shutil.which("redis-server"),
