@@ -136,7 +136,7 @@ bool Selector::AllowsDatabase(int64_t db) const {
 }
 
 std::string Selector::DescribeKeys() const {
-  if (all_keys_) return "~*";
+  if (AllowsEveryKey(kReadsKey | kWritesKey)) return "~*";  // no rule for keys may follow it
   std::string text;
   for (const KeyPattern& key : keys_) {
     if (!text.empty()) text.push_back(' ');

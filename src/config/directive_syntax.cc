@@ -18,6 +18,13 @@ namespace {
 using Words = std::vector<std::string>;
 using WordSpan = std::span<const std::string>;
 
+// As a line of the file, so quoted where necessary.
+std::string JoinQuoted(WordSpan words) {
+  std::string joined;
+  for (const std::string& word : words) joined.append(joined.empty() ? "" : " ").append(QuoteWordIfNeeded(word));
+  return joined;
+}
+
 std::string Join(WordSpan words, std::string_view between) {
   std::string joined;
   for (const std::string& word : words) {
@@ -27,7 +34,7 @@ std::string Join(WordSpan words, std::string_view between) {
   return joined;
 }
 
-Words OneLine(WordSpan kept) { return {kept.empty() ? "\"\"" : Join(kept, " ")}; }
+Words OneLine(WordSpan kept) { return {kept.empty() ? "\"\"" : JoinQuoted(kept)}; }
 
 constexpr size_t kMostAddresses = 16;
 
@@ -39,12 +46,8 @@ Result<Words> ParseBind(WordSpan words, WordSpan) {
 
 // Appends `words` as one line to the lines in `current`.
 Words WithLine(WordSpan current, WordSpan words) {
-  std::string line;
-  for (const std::string& word : words) {
-    line.append(line.empty() ? "" : " ").append(QuoteWordIfNeeded(word));
-  }
   Words kept(current.begin(), current.end());
-  kept.push_back(std::move(line));
+  kept.push_back(JoinQuoted(words));
   return kept;
 }
 

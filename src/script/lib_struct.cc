@@ -202,7 +202,8 @@ size_t PushBytes(lua_State* L, char letter, std::string_view data, size_t positi
   if (size == 0) {  // the previous value is the size
     if (pushed == 0 || !lua_isnumber(L, -1)) luaL_error(L, "format 'c0' needs a previous size");
     const lua_Number wanted = lua_tonumber(L, -1);
-    if (wanted < 0 || wanted > static_cast<lua_Number>(data.size())) luaL_argerror(L, 2, "data string too short");
+    const bool is_size = wanted >= 0 && wanted <= static_cast<lua_Number>(data.size());  // NaN is none
+    if (!is_size) luaL_argerror(L, 2, "data string too short");
     size = static_cast<size_t>(wanted);
     lua_pop(L, 1);
     --pushed;

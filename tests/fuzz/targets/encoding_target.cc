@@ -42,8 +42,7 @@ std::string KeptPart(const Decoder& decoder, std::string text) {
   constexpr std::string_view kSlot = " slot=";
   std::erase(text, '"');
   for (const std::string_view zero : {"ordered_double -0", "score=-0 "}) {
-    const size_t at = text.find(zero);
-    if (at != std::string::npos) text.erase(at + zero.find('-'), 1);
+    for (size_t at = 0; (at = text.find(zero, at)) != std::string::npos;) text.erase(at + zero.find('-'), 1);
   }
   if (decoder.format != "key_row") return text;
   const size_t slot = text.find(kSlot);
