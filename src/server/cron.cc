@@ -123,10 +123,9 @@ Status Cron::ExpireOnWritableReplica(Transaction& txn, uint64_t most) {
   WritableReplicaExpires& own = parts_.writable_replica_expires;
   const int64_t now_ms = WallMs();
   const std::vector<DueRow> due = own.TakeDue(now_ms, most);
-  uint64_t done = 0;
-  Status status = ExpireRows(txn, parts_.config.limits(), now_ms, due, done, [] { return true; });
-  if (!status.ok()) own.Note(std::span(due).subspan(done));
-  return status.Is(Code::kWouldWait) ? Ok() : std::move(status);
+  ExpiredRows expired = ExpireRows(txn, parts_.config.limits(), now_ms, due, [] { return true; });
+  own.Note(std::span(due).subspan(expired.done));
+  return expired.status.Is(Code::kWouldWait) ? Ok() : std::move(expired.status);
 }
 
 void Cron::NoteStalls() {

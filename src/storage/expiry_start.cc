@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/expiry_start.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "encoding/varint.h"
 
 namespace cairn {
+namespace {
+
+constexpr int64_t kRetryMs = 60'000;
+
+}  // namespace
 
 // A bound names the mode, which chooses the engine (ModeOfRow). `key_row` may be empty: the first row of that time.
 RowKey ExpiryStart::BoundAt(int64_t when_ms, std::string_view key_row) const {
@@ -31,6 +39,16 @@ void ExpiryStart::Leave(int64_t when_ms, std::string_view key_row) {
   const MutexLock lock(mutex_);
   left_ms_ = when_ms;
   left_key_row_ = key_row;
+}
+
+void ExpiryStart::Skip(int64_t when_ms, int64_t now_ms) {
+  if (skipped_ms_ == INT64_MAX) retry_at_ms_ = now_ms + kRetryMs;
+  skipped_ms_ = std::min(skipped_ms_, when_ms);
+}
+
+void ExpiryStart::RetrySkipped(int64_t now_ms) {
+  if (skipped_ms_ == INT64_MAX || now_ms < retry_at_ms_) return;
+  Note(std::exchange(skipped_ms_, INT64_MAX));
 }
 
 RowKey ExpiryStart::First() const {

@@ -8,10 +8,12 @@
 //
 // Each engine has its own, because each has its own rows (storage/row_engines.h).
 //
+// A row that cannot be read does not hold up the others: rounds pass it, and a minute later one starts at it again.
+//
 // A hash with more expired fields than one round deletes has a position of its own. It is a hint: the round that finds
 // no expired field behind it starts again at the hash's earliest deadline.
 //
-// Thread: any; Take, Leave and fields_left belong to "cron".
+// Thread: any; Take, Leave, Skip, RetrySkipped and fields_left belong to "cron".
 #pragma once
 
 #include <atomic>
@@ -47,6 +49,12 @@ class ExpiryStart {
   // The round ended at this row and has handled all earlier ones. INT64_MAX: it reached the last row. Without this
   // call the next round starts where this one did.
   void Leave(int64_t when_ms, std::string_view key_row);
+  // The time of that row, or of the start that Take has returned.
+  int64_t left_ms() const { return left_ms_.load(); }
+  // The rows from this time on, or some of them, could not be read. `now_ms`, here and below, is monotonic.
+  void Skip(int64_t when_ms, int64_t now_ms);
+  // Notes the rows that were skipped a minute ago.
+  void RetrySkipped(int64_t now_ms);
   // The start for a reader of all expiry rows.
   RowKey First() const;
   // By key row: the last field that the last round deleted.
@@ -61,6 +69,8 @@ class ExpiryStart {
   mutable Mutex mutex_;
   std::string left_key_row_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, FieldPlace, std::less<>> fields_left_;
+  int64_t skipped_ms_ = INT64_MAX;  // the earliest row that was skipped
+  int64_t retry_at_ms_ = 0;
 };
 
 }  // namespace cairn

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "storage/store.h"
 #include "types/events.h"
 #include "types/hash.h"
@@ -32,9 +34,10 @@ bool IsHidden(Store& store, const KeyRowParts& parts) {
 }
 
 // Reads up to `most` due rows. `next` becomes the first row not read, or the end of time. The next round begins there,
-// so the caller must delete all rows it was given. Rows of staged keyspaces are left out.
-Result<std::vector<DueRow>> ReadDue(Transaction& txn, const RowKey& from, int64_t now_ms, size_t most, DueRow& next) {
-  std::vector<DueRow> due;
+// so the caller must delete all rows it was given. Rows of staged keyspaces are left out. After an error, `due` has the
+// rows before it.
+Status ReadDue(Transaction& txn, const RowKey& from, int64_t now_ms, size_t most, std::vector<DueRow>& due,
+               DueRow& next) {
   next = {INT64_MAX, {}};
   Cursor cursor = txn.Scan(from, MakeExpiryRow(INT64_MAX, {}, 0));
   for (; cursor.Valid(); cursor.Next()) {
@@ -49,8 +52,7 @@ Result<std::vector<DueRow>> ReadDue(Transaction& txn, const RowKey& from, int64_
     if (!ParseKeyRow(key_row, parts) || IsStaged(txn.store(), parts.keyspace)) continue;
     due.push_back({when_ms, std::string(key_row), cursor.value() == kExpiresOneRow});
   }
-  TRY(cursor.TakeStatus());
-  return due;
+  return cursor.TakeStatus();
 }
 
 // Deletes expired fields of a hash, and the key with its last field.
@@ -126,7 +128,7 @@ Status DeleteDueRow(Transaction& txn, const Limits& limits, int64_t now_ms, cons
   return Ok();
 }
 
-// Deletes what is due of these rows in one commit.
+// Deletes what is due of these rows, without a commit.
 Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> due,
                  absl::FunctionRef<bool()> may_expire) {
   txn.BeginCommand(Lane::kSlow, now_ms, false);
@@ -143,13 +145,8 @@ Status DeleteDue(Transaction& txn, const Limits& limits, int64_t now_ms, std::sp
     KeyRowParts parts;
     if (ParseKeyRow(due[i].key_row, parts)) TRY(DeleteDueRow(txn, limits, now_ms, due[i], states[i], parts));
   }
-  TRY(txn.FinishCommand());
-  return txn.Commit(CommitMode::kWait);
+  return txn.FinishCommand();
 }
-
-}  // namespace
-
-namespace {
 
 void EmitMiss(Transaction& txn, const KeyRowParts& parts) {
   EmitEvent(txn, txn.databases().DatabaseOf(parts.keyspace), "keymiss", parts.key);
@@ -180,19 +177,30 @@ Status ExpireKeys(Transaction& txn, const Limits& limits, std::span<const StaleK
   return Ok();
 }
 
-Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows, uint64_t& done,
-                  absl::FunctionRef<bool()> may_expire) {
-  for (done = 0; done < rows.size();) {
-    const size_t count = std::min<size_t>(kKeysPerCommit, rows.size() - done);
-    Status status = DeleteDue(txn, limits, now_ms, rows.subspan(done, count), may_expire);
+ExpiredRows ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows,
+                       absl::FunctionRef<bool()> may_expire) {
+  ExpiredRows expired;
+  size_t one_by_one_to = 0;  // the end of a batch with a row that cannot be read
+  while (expired.done < rows.size()) {
+    const bool is_single = expired.done < one_by_one_to;
+    const size_t count = is_single ? 1 : std::min<size_t>(kKeysPerCommit, rows.size() - expired.done);
+    Status status = DeleteDue(txn, limits, now_ms, rows.subspan(expired.done, count), may_expire);
+    const bool is_unreadable = status.Is(Code::kIo) || status.Is(Code::kCorruption);
+    if (status.ok()) status = txn.Commit(CommitMode::kWait);
     if (!status.ok()) {
       txn.AbandonCommand();
       txn.Discard();
-      return status;
+      expired.status = std::move(status);
+      if (!is_unreadable) break;
+      if (count > 1) {
+        one_by_one_to = expired.done + count;
+        continue;
+      }
+      expired.unreadable.push_back(rows[expired.done]);
     }
-    done += count;
+    expired.done += count;
   }
-  return Ok();
+  return expired;
 }
 
 namespace {
@@ -201,26 +209,33 @@ namespace {
 Result<uint64_t> ExpireDueIn(StorageMode mode, Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most,
                              absl::FunctionRef<bool()> may_expire) {
   ExpiryStart& start = txn.store().expiry_start(mode);
+  start.RetrySkipped(MonotonicMs());
   if (!start.IsDue(now_ms)) return uint64_t{0};
   const RowKey from = start.Take();
   txn.BeginCommand(Lane::kSlow, now_ms, false);
+  std::vector<DueRow> due;
   DueRow next;
-  const std::vector<DueRow> due = TRY(ReadDue(txn, from, now_ms, most, next));
-  uint64_t done = 0;
-  Status status = ExpireRows(txn, limits, now_ms, due, done, may_expire);
-  if (!status.ok()) next = due[done];
+  Status read = ReadDue(txn, from, now_ms, most, due, next);
+  ExpiredRows expired = ExpireRows(txn, limits, now_ms, due, may_expire);
+  const bool has_ended = expired.done == due.size();
+  if (!has_ended) next = due[expired.done];
+  // Later rounds start at rows that are noted by then, behind those that cannot be read.
+  if (has_ended && !read.ok()) start.Skip(due.empty() ? start.left_ms() : due.back().when_ms, MonotonicMs());
+  for (const DueRow& row : expired.unreadable) start.Skip(row.when_ms, MonotonicMs());
   start.Leave(next.when_ms, next.key_row);
-  if (!status.ok() && !status.Is(Code::kWouldWait)) return status;
-  return done;
+  if (has_ended) TRY(std::move(read));
+  if (!expired.status.ok() && !expired.status.Is(Code::kWouldWait)) return std::move(expired.status);
+  return expired.done;
 }
 
 }  // namespace
 
 Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most,
                            absl::FunctionRef<bool()> may_expire) {
-  const uint64_t done = TRY(ExpireDueIn(StorageMode::kSsd, txn, limits, now_ms, most, may_expire));
-  if (txn.store().engines().memory() == nullptr) return done;
-  return done + TRY(ExpireDueIn(StorageMode::kMemory, txn, limits, now_ms, most, may_expire));
+  Result<uint64_t> on_disk = ExpireDueIn(StorageMode::kSsd, txn, limits, now_ms, most, may_expire);
+  if (txn.store().engines().memory() == nullptr) return on_disk;
+  const uint64_t in_memory = TRY(ExpireDueIn(StorageMode::kMemory, txn, limits, now_ms, most, may_expire));
+  return TRY(std::move(on_disk)) + in_memory;
 }
 
 }  // namespace cairn

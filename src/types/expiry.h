@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "storage/transaction.h"
@@ -30,15 +31,21 @@ struct DueRow {
   auto operator<=>(const DueRow&) const = default;
 };
 
-// Deletes the keys and the hash fields of these rows that are still due, some dozen per commit. `done` becomes the
-// number of rows processed: all of them, unless an error occurred. Takes the stripes of the keys. Asks `may_expire` in
-// each commit while it holds them, and returns kWouldWait if not. If `is_one_row` of a row is set, all rows must be of
-// one engine and in the order of the expiries space. Thread: that of the transaction.
-Status ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows, uint64_t& done,
-                  absl::FunctionRef<bool()> may_expire);
+// What has become of due rows. Thread: a value.
+struct ExpiredRows {
+  uint64_t done = 0;  // so many of the first rows were handled: all of them, unless a commit failed or had to wait
+  std::vector<DueRow> unreadable;  // those of them that could not be read, which are as they were
+  Status status;                   // why not all were handled, or why some could not be read
+};
+
+// Deletes the keys and the hash fields of these rows that are still due, some dozen per commit. Takes the stripes of
+// the keys. Asks `may_expire` in each commit while it holds them, and stops with kWouldWait if not. If `is_one_row` of
+// a row is set, all rows must be of one engine and in the order of the expiries space. Thread: that of the transaction.
+ExpiredRows ExpireRows(Transaction& txn, const Limits& limits, int64_t now_ms, std::span<const DueRow> rows,
+                       absl::FunctionRef<bool()> may_expire);
 
 // Deletes up to `most` keys that expired at `now_ms` or before, some dozen per commit, as long as `may_expire` (see
-// above) allows it. Returns their number.
+// above) allows it. Returns their number. What cannot be read is skipped for a minute, and its error returned once.
 Result<uint64_t> ExpireDue(Transaction& txn, const Limits& limits, int64_t now_ms, uint64_t most,
                            absl::FunctionRef<bool()> may_expire);
 

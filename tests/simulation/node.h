@@ -62,6 +62,8 @@ class Node {
   Status Flush();
   Status Compact();
   Status RunUpkeep();
+  // The next upkeep tries again what it could not read.
+  void RetrySkipped() { store_->expiry_start(StorageMode::kSsd).Note(0); }
   // All committed rows leave the memory, so that the next reads are of tables.
   Status DropFromMemory();
   // Waits until RocksDB has recovered from an error; false if it does not.
