@@ -12,6 +12,7 @@
 #include "replication/stream_log.h"
 #include "simulation/link_seams.h"
 #include "simulation/mismatch.h"
+#include "simulation/read_faults.h"
 
 namespace cairn::simulation {
 namespace {
@@ -162,6 +163,7 @@ void Replica::Cut() {
 void Replica::Open() {
   const std::string dir = folder_ + "/" + std::to_string(lives_);
   const auto primary_disk = std::exchange(seams.disk, nullptr);
+  read_faults.Ask(nullptr);
   disk_.reset();
   disk_ = std::make_shared<Disk>(dir);
   failed_before_ = 0;

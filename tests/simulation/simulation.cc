@@ -283,6 +283,7 @@ void Simulation::RequireUnlessFailed(const Status& status, const char* what) con
 // ---- lives of the node
 
 void Simulation::Open() {
+  read_faults.Ask(nullptr);
   disk_.reset();
   seams.disk.reset();
   disk_ = std::make_shared<Disk>(dir_);
@@ -384,6 +385,7 @@ void Simulation::NoticeFault() {
 
 void Simulation::RecoverFromFault() {
   disk_->EndFaults();
+  node_->RetrySkipped();
   if (node_->AwaitRecovery()) return;
   Crash(0, disk_->steps());
   Recover();
