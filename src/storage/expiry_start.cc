@@ -41,9 +41,11 @@ void ExpiryStart::Leave(int64_t when_ms, std::string_view key_row) {
   left_key_row_ = key_row;
 }
 
-void ExpiryStart::Skip(int64_t when_ms, int64_t now_ms) {
-  if (skipped_ms_ == INT64_MAX) retry_at_ms_ = now_ms + kRetryMs;
+bool ExpiryStart::Skip(int64_t when_ms, int64_t now_ms) {
+  const bool is_first = skipped_ms_ == INT64_MAX;
+  if (is_first) retry_at_ms_ = now_ms + kRetryMs;
   skipped_ms_ = std::min(skipped_ms_, when_ms);
+  return is_first;
 }
 
 void ExpiryStart::RetrySkipped(int64_t now_ms) {

@@ -51,8 +51,9 @@ class ExpiryStart {
   void Leave(int64_t when_ms, std::string_view key_row);
   // The time of that row, or of the start that Take has returned.
   int64_t left_ms() const { return left_ms_.load(); }
-  // The rows from this time on, or some of them, could not be read. `now_ms`, here and below, is monotonic.
-  void Skip(int64_t when_ms, int64_t now_ms);
+  // The rows from this time on, or some of them, could not be read. Returns whether none were skipped since the last
+  // retry. `now_ms`, here and below, is monotonic.
+  bool Skip(int64_t when_ms, int64_t now_ms);
   // Notes the rows that were skipped a minute ago.
   void RetrySkipped(int64_t now_ms);
   // The start for a reader of all expiry rows.

@@ -219,12 +219,16 @@ Result<uint64_t> ExpireDueIn(StorageMode mode, Transaction& txn, const Limits& l
   ExpiredRows expired = ExpireRows(txn, limits, now_ms, due, may_expire);
   const bool has_ended = expired.done == due.size();
   if (!has_ended) next = due[expired.done];
-  // Later rounds start at rows that are noted by then, behind those that cannot be read.
-  if (has_ended && !read.ok()) start.Skip(due.empty() ? start.left_ms() : due.back().when_ms, MonotonicMs());
-  for (const DueRow& row : expired.unreadable) start.Skip(row.when_ms, MonotonicMs());
+  bool is_news = false;
+  if (has_ended && !read.ok()) {
+    is_news = start.Skip(due.empty() ? start.left_ms() : due.back().when_ms, MonotonicMs());
+    next = {now_ms + 1, {}};  // the rows of later times may be readable
+  }
+  for (const DueRow& row : expired.unreadable) is_news = start.Skip(row.when_ms, MonotonicMs()) || is_news;
   start.Leave(next.when_ms, next.key_row);
-  if (has_ended) TRY(std::move(read));
-  if (!expired.status.ok() && !expired.status.Is(Code::kWouldWait)) return std::move(expired.status);
+  if (expired.status.Is(Code::kWouldWait)) return expired.done;
+  if (!has_ended) return std::move(expired.status);
+  if (is_news) return read.ok() ? std::move(expired.status) : std::move(read);
   return expired.done;
 }
 

@@ -4,6 +4,7 @@
 // does not have, of a data set that is being loaded.
 #include "types/expiry.h"
 
+#include <rocksdb/db.h>
 #include <rocksdb/statistics.h>
 
 #include <algorithm>
@@ -130,6 +131,28 @@ TEST_F(ExpiryTest, AKeyThatCannotBeReadDoesNotHoldUpOthers) {
   EXPECT_FALSE(store().expiry_start(StorageMode::kSsd).IsDue(now_ms()));
   store().expiry_start(StorageMode::kSsd).RetrySkipped(MonotonicMs() + 61'000);
   EXPECT_TRUE(store().expiry_start(StorageMode::kSsd).IsDue(now_ms()));
+}
+
+// As a block of such rows that cannot be read: those behind it are tried again, and later ones expire in their time.
+TEST_F(ExpiryTest, ADamagedExpiryRowHoldsUpOnlyWhatIsDueBehindIt) {
+  PutKey(txn(), Keyspace(txn(), 0, limits_), "before", kFirstMs);
+  PutKey(txn(), Keyspace(txn(), 0, limits_), "behind", kLaterMs);
+  PutKey(txn(), Keyspace(txn(), 0, limits_), "later", now_ms() + 500);
+  const Engine& engine = store().engine();
+  const RowKey bound = MakeExpiryRow(kLaterMs, {}, 0);
+  const std::string cut_short(bound.row().substr(0, bound.row().size() - 1));
+  ASSERT_TRUE(engine.db().Put(rocksdb::WriteOptions(), engine.family(Space::kExpiries), cut_short, "").ok());
+  const auto expire = [&](int64_t now_ms) { return ExpireDue(txn(), limits_, now_ms, 10, [] { return true; }); };
+  EXPECT_TRUE(expire(now_ms()).status().Is(Code::kCorruption));
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 2);
+  const Result<uint64_t> done = expire(now_ms() + 1000);
+  ASSERT_TRUE(done.ok()) << done.status().text();
+  EXPECT_EQ(*done, 1U);
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 1);
+  ASSERT_TRUE(engine.db().Delete(rocksdb::WriteOptions(), engine.family(Space::kExpiries), cut_short).ok());
+  store().expiry_start(StorageMode::kSsd).RetrySkipped(MonotonicMs() + 61'000);
+  EXPECT_EQ(Expire(txn(), 10), 1U);
+  EXPECT_EQ(CountOf(txn().databases().keyspace(0)), 0);
 }
 
 // The rows that a round deleted leave tombstones, with the same millisecond as the remaining rows.
