@@ -115,7 +115,7 @@ def list_parts(size: str) -> list[Part]:
         Part("pairs", ["tests/pairs/run"] + flags, by_name=quick, one_core=True),
         Part("clusters", ["tests/clusters/run"] + flags, by_name=quick),
         Part("simulation_long", ["tests/simulation/run", "--minutes", "30"], by_name=True),
-        Part("histories", ["tests/histories/run"] + flags, one_core=True),
+        Part("histories", ["tests/histories/run"] + flags),
         Part("upgrade", pytest + ["-m", "not older", "tests/upgrade"], "--junitxml", one_core=True),
         Part("upgrade_older", pytest + ["-m", "older", "tests/upgrade"], "--junitxml", by_name=True),
         Part("package", pytest + ["tests/package"], "--junitxml", by_name=quick, one_core=True),

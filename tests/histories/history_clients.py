@@ -37,7 +37,7 @@ class HistoryClients:
         self.process = subprocess.Popen([str(word) for word in command], cwd=PROGRAM.target(HOME), text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1)
         self.lines = queue.Queue()
-        self.rounds = self.groups = self.operations = self.unknown = self.longest_ms = 0
+        self.rounds = self.groups = self.operations = self.unknown = self.undecided = self.longest_ms = 0
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
 
@@ -66,14 +66,17 @@ class HistoryClients:
         assert not violations, f"not linearizable: {violations}"
         groups, operations, unknown, found, undecided, took_ms = map(int, words[1:])
         assert found == 0
-        assert undecided == 0, f"{undecided} of {groups} histories were too hard to check"
         self.rounds += 1
         self.groups += groups
+        self.undecided += undecided
+        # Nearly all checks take less than a second. The time of a few grows exponentially, and they are given up.
+        assert self.undecided <= 1 + self.groups // 100, f"{self.undecided} of {self.groups} histories were not checked"
         self.operations += operations
         self.unknown += unknown
         self.longest_ms = max(self.longest_ms, took_ms)
 
     def summary(self):
         """What was checked, in a line."""
+        skipped = f" but {self.undecided}, which were too hard to check" if self.undecided else ""
         return (f"{self.rounds} rounds, {self.groups} histories of {self.operations} operations, {self.unknown} of "
-                f"unknown outcome, all linearizable; the longest check took {self.longest_ms} ms")
+                f"unknown outcome, all linearizable{skipped}; the longest check took {self.longest_ms} ms")

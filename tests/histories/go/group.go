@@ -23,7 +23,7 @@ const (
 	openGroups     = 4
 	mostOperations = 800
 	mostUnknown    = 10
-	checkLimit     = 2 * time.Minute
+	checkLimit     = time.Minute
 )
 
 // A group is one history. Its fields are guarded by the mutex of its groups.
