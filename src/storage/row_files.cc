@@ -241,7 +241,7 @@ Status RowFilesWriter::EndFile() {
 
 namespace {
 
-constexpr int kTriesAlone = 5;
+constexpr int kMostTries = 100;
 
 // No flush or compaction of the database runs while it lives. The constructor waits for those that run.
 class BackgroundWorkPause {
@@ -290,15 +290,14 @@ Status TakeInRowFiles(Store& store, std::span<const RowFile> files) {
   }
   if (args.empty()) return Ok();
   store.engine().WatchOpenTables(files.size());
-  // Expiry rows may overlap with rows in memtables. This thread flushes, because a flush that RocksDB requests and
-  // loses (storage/flush_nudge.h) cannot be requested again. If other threads write such rows all the time, RocksDB
-  // flushes.
+  // Expiry rows may overlap with rows in memtables. This thread flushes, because a flush within the ingestion may be
+  // lost (storage/flush_nudge.h), and the ingestion then waits for ever and blocks all writers. The first try fails
+  // only if another thread writes such a row after the flush.
   rocksdb::Status taken = rocksdb::Status::InvalidArgument();
-  for (int i = 0; i < kTriesAlone && taken.IsInvalidArgument(); ++i) {
+  for (int i = 0; i < kMostTries && taken.IsInvalidArgument(); ++i) {
     TRY(store.engine().Flush());
     taken = IngestAlone(store.engine().db(), args);
   }
-  if (taken.IsInvalidArgument()) taken = store.engine().db().IngestExternalFiles(args);
   return FromRocksDb(taken);
 }
 

@@ -106,8 +106,8 @@ class RowFilesWriter {
 
 // Moves the files into the store, all of them or, also after kill -9, none. Their rows are invisible until their
 // keyspaces are adopted. Flushes all memtables first, and waits for the flushes and compactions that run. kIo while
-// RocksDB recovers from an error, or if a file cannot be taken in. REQUIRES: Staging::Begin was called with the numbers
-// of their content.
+// RocksDB recovers from an error, if a file cannot be taken in, or if other threads keep writing rows among those of
+// the files. REQUIRES: Staging::Begin was called with the numbers of their content.
 Status TakeInRowFiles(Store& store, std::span<const RowFile> files);
 
 // Hash64 of a file's bytes, or kIo.

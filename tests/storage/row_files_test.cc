@@ -297,7 +297,7 @@ TEST_F(RowFilesTest, FilesAreTakenInBesideFlushesAndCompactions) {
       std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
     }
   };
-  std::thread writes(repeat, 20, [&] { return db.Put({}, other_->engine().family(Space::kExpiries), expiry, ""); });
+  std::thread writes(repeat, 300, [&] { return db.Put({}, other_->engine().family(Space::kExpiries), expiry, ""); });
   std::thread flushes(repeat, 2, [&] {
     for (rocksdb::ColumnFamilyHandle* family : other_->engine().families()) {
       const rocksdb::Status put = db.Put({}, family, "~", "");
