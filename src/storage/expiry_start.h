@@ -49,7 +49,7 @@ class ExpiryStart {
   // The round ended at this row and has handled all earlier ones. INT64_MAX: it reached the last row. Without this
   // call the next round starts where this one did.
   void Leave(int64_t when_ms, std::string_view key_row);
-  // The time of that row, or of the start that Take has returned.
+  // The time of the row at which the next round starts, or, after Take, of the first row of this round.
   int64_t left_ms() const { return left_ms_.load(); }
   // The rows from this time on, or some of them, could not be read. Returns whether none were skipped since the last
   // retry. `now_ms`, here and below, is monotonic.

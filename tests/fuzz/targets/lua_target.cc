@@ -17,7 +17,7 @@
 namespace cairn {
 namespace {
 
-// The bodies of functions. What is encoded must be decoded again: otherwise `is_wrong` is set.
+// The bodies of Lua functions. A body sets `is_wrong` if it cannot decode what it has encoded.
 constexpr std::string_view kScripts[] = {
     "local value = cjson.decode(ARGV[1])\n"
     "local ok, text = pcall(cjson.encode, value)\n"
