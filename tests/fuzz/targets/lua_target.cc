@@ -25,7 +25,9 @@ constexpr std::string_view kScripts[] = {
     "return value",
     "local values = {cmsgpack.unpack(ARGV[1])}\n"
     "local ok, bytes = pcall(cmsgpack.pack, unpack(values))\n"
-    "if ok and #values > 0 and not pcall(cmsgpack.unpack, bytes) then is_wrong = true end\n"
+    "local again, failure = pcall(cmsgpack.unpack, ok and bytes or '')\n"
+    // Tables deeper than 16 levels are packed as nil, which is no key of a table.
+    "if ok and #values > 0 and not again and not ErrorOf(failure):find('index is nil') then is_wrong = true end\n"
     "return values",
     "local values = {struct.unpack(ARGV[1], ARGV[2])}\n"
     "local next = table.remove(values)\n"
@@ -42,8 +44,10 @@ constexpr std::string_view kScripts[] = {
 
 // The script that calls such a function. No argument can be taken for the mark of a contradiction, unlike for a text.
 std::string ScriptOf(std::string_view body) {
-  return "local is_wrong = false\nlocal function run()\n" + std::string(body) +
-         "\nend\nlocal value = run()\nreturn {is_wrong and 1 or 0, value}";
+  return "local is_wrong = false\n"
+         "local function ErrorOf(failure) return type(failure) == 'table' and failure.err or failure end\n"
+         "local function run()\n" +
+         std::string(body) + "\nend\nlocal value = run()\nreturn {is_wrong and 1 or 0, value}";
 }
 
 class ScriptRunner {
