@@ -13,7 +13,7 @@ from field_times import HASHES, LATE_MS, assert_same_times, change_timed, fill_t
 from harness import Server, tool_path
 from load import assert_equal, fill
 from pairs import Load, assert_same, follow, start, wait_for_offset
-from test_rdb import run_import
+from rdb_files import run_import
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,7 @@ from field_times import assert_same_times, change_timed, fill_timed, times_of
 from harness import Server
 from load import assert_equal, fill
 from pairs import Load, start, wait_for_link, wait_for_offset, wait_for_short_lived
-from test_rdb import run_import
+from rdb_files import run_import
 
 pytestmark = pytest.mark.newer
 
