@@ -115,12 +115,13 @@ void BaseWorker::NoteWritten(Client& client, uint64_t bytes) {
 }
 
 std::string BaseWorker::commit_error() const {
-  const std::string reason = parts_.store.recovery().write_error();
-  if (reason.empty()) return "-ERR out of memory: the server cannot allocate what the commit needs\r\n";
-  return "-MISCONF Errors writing to the AOF file: " + reason + "\r\n";
+  if (failure_ == kNoMemoryForCommit) return "-ERR " + failure_ + "\r\n";
+  const std::string reason = parts_.store.recovery().write_error();  // empty if it has recovered by now
+  return "-MISCONF Errors writing to the AOF file: " + (reason.empty() ? failure_ : reason) + "\r\n";
 }
 
-void BaseWorker::LogFailure(const Status& status) {
+void BaseWorker::NoteFailure(const Status& status) {
+  failure_ = status.text();
   Log(LogSeverity::kWarning, "storage: a commit failed and its commands were refused: {}", status.text());
 }
 
@@ -429,7 +430,7 @@ CommitResult FastWorker::Commit(std::function<void(bool ok)> done) {
       return CommitResult::kDone;
     }
     if (!status.Is(Code::kWouldWait)) {
-      LogFailure(status);
+      NoteFailure(status);
       (void)txn_->notifications().Take();
       return CommitResult::kFailed;
     }
@@ -446,7 +447,7 @@ void FastWorker::HandOver(std::function<void(bool ok)> done) {
     if (status.ok()) {
       Deliver(*other_);
     } else {
-      LogFailure(status);
+      NoteFailure(status);
       (void)other_->notifications().Take();
     }
     is_written_ = status.ok();
@@ -480,7 +481,7 @@ void SlowWorker::AfterRequest(Outcome& outcome, std::span<const std::string_view
     Deliver(*txn_);
     return;
   }
-  LogFailure(status);
+  NoteFailure(status);
   (void)txn_->notifications().Take();
   out.resize(start);
   out.append(commit_error());

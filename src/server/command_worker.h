@@ -79,7 +79,8 @@ class BaseWorker : public Worker {
   // Called after each completed request; a slow worker commits here and may replace the reply.
   virtual void AfterRequest(Outcome& outcome, std::span<const std::string_view> argv, std::string& out,
                             size_t start) = 0;
-  static void LogFailure(const Status& status);
+  // Notes and logs why a commit failed. Thread: that of the commit, before its end is reported.
+  void NoteFailure(const Status& status);
   // Commits the open tick on this thread.
   Status CommitNow(CommitMode mode);
   void EndRequest(ClientSession& session, const Command* command, bool was_monitor, std::string& out, size_t start);
@@ -116,6 +117,7 @@ class BaseWorker : public Worker {
   template <typename Words>
   void LogCommand(ClientSession& session, const Command& command, const Words& argv, int64_t usec, size_t reply_bytes);
 
+  std::string failure_;  // of the last commit that failed
   std::vector<uint32_t> positions_;
   std::vector<uint32_t> stripes_;
 };

@@ -257,7 +257,7 @@ Status CommitBatch::AppendBatch(CommitMode mode) {
   // The reservation must be on disk before any row is written under a collection's id.
   const CollectionId ids_end = parts_.actions.ids_end();
   if (ids_end != 0) TRY(parts_.store.collection_ids().Reserve(ids_end, mode != CommitMode::kNoWait));
-  if (!HasRoomFor(bytes())) return Status::Io("there is no memory for the commit");
+  if (!HasRoomFor(bytes())) return Status::Io(kNoMemoryForCommit);
   TRY(BuildBatch());
   parts_.stripes.Advance();
   Status written = WriteBatches(mode);

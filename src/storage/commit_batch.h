@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -35,6 +36,10 @@ namespace cairn {
 
 class CommitListener;
 class Store;
+
+// The error of a commit that the process has no room for.
+inline constexpr std::string_view kNoMemoryForCommit =
+    "out of memory: the server cannot allocate what the commit needs";
 
 enum class CommitMode : unsigned char {
   kNoWait,  // kWouldWait instead of waiting for a write stall; the transaction stays as it was
