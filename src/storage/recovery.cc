@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/end_process.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "storage/compaction_retries.h"
 #include "storage/log_files.h"
 #include "storage/reserved_files.h"
 
@@ -21,7 +24,8 @@ namespace {
 
 // RocksDB retries a second after a failure. A longer attempt shows running flushes or waits for a compaction.
 constexpr int64_t kLongestIdleUs = 10 * 1000 * 1000;
-constexpr int64_t kLogPauseUs = 60 * 1000 * 1000;  // between messages about failed compactions
+constexpr int64_t kLogPauseUs = 60 * 1000 * 1000;             // between messages about failed compactions
+constexpr auto kRetryPause = std::chrono::milliseconds(100);  // between looks whether a compaction may start
 constexpr const char* kStartAgain = ". All acknowledged writes are in the data directory; start the server again.";
 
 // DB::Close of 7.8 ends a recovery and then waits for it for ever: RecoverFromRetryableBGIOError leaves its flag set.
@@ -37,8 +41,8 @@ constexpr const char* kStartAgain = ". All acknowledged writes are in the data d
 // database is stopped. Until then Flush does not wait and ingestion uses file number 0, which aborts the process. So
 // the recovery counts as ended when its thread ends.
 //
-// A failed compaction is not an error of the database: it has changed nothing, and RocksDB runs it again. After
-// corruption reads are served and writes refused, until a restart.
+// A failed compaction is not an error of the database: it has changed nothing, and RocksDB runs it again, delayed by
+// CompactionRetries. After corruption reads are served and writes refused, until a restart.
 //
 // Thread: RocksDB's background threads, and writers.
 class Recovery::Listener : public rocksdb::EventListener {
@@ -46,7 +50,11 @@ class Recovery::Listener : public rocksdb::EventListener {
   explicit Listener(Recovery& recovery) : recovery_(recovery) {}
 
   void OnFlushBegin(rocksdb::DB*, const rocksdb::FlushJobInfo&) override { LengthenOwnTurns(); }
-  void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { LengthenOwnTurns(); }
+  void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo& job) override {
+    LengthenOwnTurns();
+    WaitToRetry(retries_.DelayUs(job));
+  }
+  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& job) override { retries_.NoteEnd(job); }
   void OnSubcompactionBegin(const rocksdb::SubcompactionJobInfo&) override { MarkCompactionOutput(true); }
   void OnSubcompactionCompleted(const rocksdb::SubcompactionJobInfo&) override { MarkCompactionOutput(false); }
 
@@ -69,7 +77,15 @@ class Recovery::Listener : public rocksdb::EventListener {
     Recovery* recovery = nullptr;
   };
 
-  // RocksDB runs the compaction again a second later, so it may fail often.
+  // The close and a recovery wait for running compactions, so they end the delay.
+  void WaitToRetry(int64_t delay_us) const {
+    const int64_t end_us = MonotonicUs() + delay_us;
+    while (MonotonicUs() < end_us && recovery_.writable() && !recovery_.is_closing_) {
+      std::this_thread::sleep_for(kRetryPause);
+    }
+  }
+
+  // RocksDB runs the compaction again, so it may fail often.
   void NoteFailedCompaction(const rocksdb::Status& error) {
     const int64_t now_us = MonotonicUs();
     if (now_us < next_log_us_) return;
@@ -83,6 +99,7 @@ class Recovery::Listener : public rocksdb::EventListener {
   }
 
   Recovery& recovery_;
+  CompactionRetries retries_;
   std::atomic<int64_t> next_log_us_{0};
 };
 

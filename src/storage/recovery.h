@@ -33,7 +33,8 @@ class Recovery {
   // A listener that reports RocksDB's errors and recoveries to this object. It and RocksDB's thread that recovers must
   // not outlive this object.
   std::shared_ptr<rocksdb::EventListener> MakeListener();
-  // Ends the process if RocksDB recovers from an I/O error now or during the close: it cannot be closed then.
+  // Ends the process if RocksDB recovers from an I/O error now or during the close: it cannot be closed then. Ends the
+  // delays of compactions.
   void PrepareClose();
 
  private:

@@ -24,8 +24,8 @@ Store::Store(const StoreOptions& options)
 
 Store::~Store() {
   if (!engine_.is_open()) return;
-  compactor_.Stop();
   recovery_.PrepareClose();
+  compactor_.Stop();
   engines_.CloseMemory();
   engine_.Close();
   if (ends_with_process_) cache_.Disown();

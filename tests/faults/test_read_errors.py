@@ -2,7 +2,9 @@
 """What cannot be read is an error, never an absent key, and the server goes on when it can be read again."""
 
 import errno
+import os
 import pathlib
+import time
 
 import pytest
 import redis
@@ -107,6 +109,35 @@ def test_background_work_that_cannot_read_a_table_runs_again(faults, cold, reade
     assert client.mget("k:1", "k:2", "later") == [b"w", value_of(2), b"v"]
     cold.restart("kill9")
     assert cold.client().mget("k:1", "k:2", "later") == [b"w", value_of(2), b"v"]
+
+
+def failed_compactions(server):
+    """How many automatic compactions have failed."""
+    log = pathlib.Path(server.data_dir, "LOG").read_text("utf-8", "replace")
+    return log.count("Waiting after background compaction error")
+
+
+def test_an_automatic_compaction_that_fails_runs_again_more_and_more_rarely(faults):
+    """It ran every second, so a bad block in a table would have worn the disk with tables that nobody needs."""
+    with Server(command=faults.command(), memory_budget="64mb") as server:
+        client = server.client()
+        client.mset({f"k:{number}": value_of(number) for number in range(KEYS)})
+        client.execute_command("COMPACT")
+        faults.arm("read", errno.EIO, path="|".join(path.name for path in pathlib.Path(server.data_dir).glob("*.sst")),
+                   count=ALWAYS)
+        while failed_compactions(server) == 0:
+            client.mset({f"k:{number}": os.urandom(1000) for number in range(KEYS)})
+        time.sleep(12)  # the time is what is tested: with a pause of a second each, twelve more would fail
+        assert 2 <= failed_compactions(server) <= 6
+        assert is_set(client, "while it fails")
+        faults.disarm()
+        seconds = -time.monotonic()
+        server.restart()  # does not wait for the pause
+        assert seconds + time.monotonic() < 5
+        client = server.client()
+        client.mset({f"k:{number}": value_of(number) for number in range(KEYS)})
+        assert client.execute_command("COMPACT") == b"OK"
+        assert client.get("k:1") == value_of(1)
 
 
 def fill_all_types(client):
