@@ -27,6 +27,7 @@ def fixture_server():
         yield server
 
 
+@pytest.mark.measures("memory")
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_is_refused(server, line):
     """It changes nothing, and the server has not used more memory than the command may use."""
@@ -52,6 +53,7 @@ def fixture_large_members():
         yield server
 
 
+@pytest.mark.measures("memory")
 @pytest.mark.parametrize("line, reply", [
     ("SINTERCARD 2 set:a set:b", LARGE_MEMBERS), ("SDIFF set:a set:b", []),
     ("ZINTERCARD 2 zset:a zset:b", LARGE_MEMBERS), ("ZDIFF 2 zset:a zset:b", None)])
