@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""cairn-import and the first start on a Redis directory, where they end early or meet other data: nothing is imported by
-halves, and the next attempt is complete."""
+"""cairn-import and the first start on a Redis directory, where they end early or meet other data: nothing is imported
+by halves, and the next attempt is complete."""
 
 import fcntl
 import random
