@@ -35,6 +35,8 @@ class LogFile : public CheckedFile {
     std::erase(files_.open_, this);
   }
   bool has_failed() const { return has_failed_; }
+  // REQUIRES: no append is running.
+  void SyncAppended() { static_cast<void>(Sync(IOOptions(), nullptr)); }
 
   IOStatus Sync(const IOOptions& options, Debug* debug) override { return CheckSync(Base::Sync(options, debug)); }
   IOStatus Fsync(const IOOptions& options, Debug* debug) override { return CheckSync(Base::Fsync(options, debug)); }
@@ -80,10 +82,16 @@ bool LogFiles::has_failed_log() const {
   return !open_.empty() && open_.back()->has_failed();
 }
 
+void LogFiles::SyncNewest() {
+  const MutexLock lock(mutex_);
+  if (!open_.empty() && !open_.back()->has_failed()) open_.back()->SyncAppended();
+}
+
 IOStatus LogFiles::NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                                    std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) {
   IOStatus opened = FileSystemWrapper::NewWritableFile(path, options, file, debug);
   if (!opened.ok() || !path.ends_with(".log")) return opened;
+  SyncNewest();
   *file = std::make_unique<LogFile>(std::move(*file), *this);
   return opened;
 }

@@ -12,6 +12,10 @@
 // refuses to open the database because the flushed ones are newer ("SST file is ahead of WALs"). So the part is cut
 // off.
 //
+// A log is synced before the next one begins. Otherwise a power loss may take its end and leave records of the next
+// one, and RocksDB 7.8 would replay those: it does not notice that some are missing between. RocksDB itself syncs a log
+// when it flushes the log's memtable, which is later.
+//
 // A failed sync ends the process. The kernel may have dropped what it could not write, and it reports that once: a
 // later sync succeeds, although the bytes are not on the disk (https://wiki.postgresql.org/wiki/Fsync_Errors). After a
 // power loss the next start would then replay less than RocksDB's recovery has flushed, and that flushes one column
@@ -53,10 +57,11 @@ class LogFiles : public rocksdb::FileSystemWrapper {
 
  private:
   friend class LogFile;
+  void SyncNewest();
 
   Mutex sync_mutex_;
   mutable Mutex mutex_ ABSL_ACQUIRED_AFTER(sync_mutex_);
-  std::vector<const LogFile*> open_ ABSL_GUARDED_BY(mutex_);  // the newest last
+  std::vector<LogFile*> open_ ABSL_GUARDED_BY(mutex_);  // the newest last
 };
 
 }  // namespace cairn

@@ -103,6 +103,13 @@ TEST_F(LogFilesTest, AFailedSyncEndsTheProcess) {
   EXPECT_EXIT(static_cast<void>(log->Sync({}, nullptr)), testing::ExitedWithCode(1), "");
 }
 
+// A power loss could leave records of the next log, but not the ones before them (seed 1796085266526 of the
+// simulation).
+TEST_F(LogFilesTest, ALogIsSyncedBeforeTheNextOneBegins) {
+  const auto log = Create("6.log");
+  EXPECT_EXIT(Create("7.log"), testing::ExitedWithCode(1), "");  // no file can be synced
+}
+
 // RocksDB's SyncWAL aborts the process if an append fails between its check of the log and the sync.
 TEST_F(LogFilesTest, AnAppendFailsOnlyWhileNoSyncIsRunning) {
   const auto log = Create("1.log");
