@@ -35,8 +35,6 @@ class LogFile : public CheckedFile {
     std::erase(files_.open_, this);
   }
   bool has_failed() const { return has_failed_; }
-  // REQUIRES: no append is running.
-  void SyncAppended() { static_cast<void>(Sync(IOOptions(), nullptr)); }
 
   IOStatus Sync(const IOOptions& options, Debug* debug) override { return CheckSync(Base::Sync(options, debug)); }
   IOStatus Fsync(const IOOptions& options, Debug* debug) override { return CheckSync(Base::Fsync(options, debug)); }
@@ -84,7 +82,8 @@ bool LogFiles::has_failed_log() const {
 
 void LogFiles::SyncNewest() {
   const MutexLock lock(mutex_);
-  if (!open_.empty() && !open_.back()->has_failed()) open_.back()->SyncAppended();
+  if (open_.empty() || open_.back()->has_failed()) return;
+  static_cast<void>(open_.back()->Sync(rocksdb::IOOptions(), nullptr));  // does not return if it fails
 }
 
 IOStatus LogFiles::NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,

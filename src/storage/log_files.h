@@ -14,7 +14,7 @@
 //
 // A log is synced before the next one begins. Otherwise a power loss may take its end and leave records of the next
 // one, and RocksDB 7.8 would replay those: it does not notice that some are missing between. RocksDB itself syncs a log
-// when it flushes the log's memtable, which is later.
+// when it flushes the log's memtable, which is later. A log that has failed is not synced here.
 //
 // A failed sync ends the process. The kernel may have dropped what it could not write, and it reports that once: a
 // later sync succeeds, although the bytes are not on the disk (https://wiki.postgresql.org/wiki/Fsync_Errors). After a
@@ -57,6 +57,7 @@ class LogFiles : public rocksdb::FileSystemWrapper {
 
  private:
   friend class LogFile;
+  // RocksDB has appended all of the log by now.
   void SyncNewest();
 
   Mutex sync_mutex_;
