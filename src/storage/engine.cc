@@ -69,10 +69,13 @@ bool LacksFamilies(const std::vector<std::string>& families) {
   return false;
 }
 
+// Whether these are RocksDB's words for a LOCK file that another process has locked, or this one.
+bool IsLocked(std::string_view why) {
+  return why.find("While lock file") != why.npos || why.find("lock hold by current process") != why.npos;
+}
+
 Status CannotOpen(const std::string& dir, std::string_view why) {
-  // RocksDB's words for a LOCK file that another process has locked, or this one.
-  for (const char* text : {"While lock file", "lock hold by current process"}) {
-    if (why.find(text) == why.npos) continue;
+  if (IsLocked(why)) {
     return Status::Io("cannot open the data in " + dir + ": a server has it open (its LOCK file is locked)");
   }
   return Status::Io("cannot open the data in " + dir + ": " + std::string(why) +
@@ -185,10 +188,11 @@ Status Engine::Open(const FilterOf& filter_of, std::vector<std::shared_ptr<rocks
   std::vector<rocksdb::ColumnFamilyHandle*> opened_families;
   rocksdb::DB* db = nullptr;
   rocksdb::Status opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &opened_families, &db);
-  if (opened.IsIOError()) {
+  if (opened.IsIOError() && !IsLocked(opened.ToString())) {
     // A full disk has no room to flush the rows that the log holds, but it may have a few KB for a new manifest.
     db_options.avoid_flush_during_recovery = true;
-    opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &opened_families, &db);
+    opened = SyncLogs(*env_, options_.dir);
+    if (opened.ok()) opened = rocksdb::DB::Open(db_options, options_.dir, descriptors, &opened_families, &db);
   }
   if (!opened.ok()) {
     return CannotOpen(options_.dir, opened.ToString());

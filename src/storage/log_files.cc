@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +16,12 @@ namespace cairn {
 
 using rocksdb::IODebugContext;
 using rocksdb::IOStatus;
+
+namespace {
+
+constexpr std::string_view kSuffix = ".log";
+
+}  // namespace
 
 void EndUnsynced(std::string_view error) {
   EndProcess(fmt::format(
@@ -86,10 +93,23 @@ void LogFiles::SyncNewest() {
   static_cast<void>(open_.back()->Sync(rocksdb::IOOptions(), nullptr));  // does not return if it fails
 }
 
+rocksdb::Status SyncLogs(rocksdb::Env& env, const std::string& dir) {
+  std::vector<std::string> names;
+  rocksdb::Status status = env.GetChildren(dir, &names);
+  if (status.IsNotFound()) return rocksdb::Status::OK();
+  for (size_t i = 0; status.ok() && i < names.size(); ++i) {
+    if (!names[i].ends_with(kSuffix)) continue;
+    std::unique_ptr<rocksdb::WritableFile> log;
+    status = env.ReopenWritableFile(dir + "/" + names[i], &log, rocksdb::EnvOptions());
+    if (status.ok()) status = log->Sync();
+  }
+  return status;
+}
+
 IOStatus LogFiles::NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                                    std::unique_ptr<rocksdb::FSWritableFile>* file, IODebugContext* debug) {
   IOStatus opened = FileSystemWrapper::NewWritableFile(path, options, file, debug);
-  if (!opened.ok() || !path.ends_with(".log")) return opened;
+  if (!opened.ok() || !path.ends_with(kSuffix)) return opened;
   SyncNewest();
   *file = std::make_unique<LogFile>(std::move(*file), *this);
   return opened;

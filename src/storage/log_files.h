@@ -15,6 +15,7 @@
 // A log is synced before the next one begins. Otherwise a power loss may take its end and leave records of the next
 // one, and RocksDB 7.8 would replay those: it does not notice that some are missing between. RocksDB itself syncs a log
 // when it flushes the log's memtable, which is later. A log that has failed is not synced here.
+// A start on a full disk cannot flush what it has replayed, and keeps those logs, so it syncs them first (SyncLogs).
 //
 // A failed sync ends the process. The kernel may have dropped what it could not write, and it reports that once: a
 // later sync succeeds, although the bytes are not on the disk (https://wiki.postgresql.org/wiki/Fsync_Errors). After a
@@ -24,6 +25,7 @@
 // Thread: any.
 #pragma once
 
+#include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 
 #include <memory>
@@ -39,6 +41,10 @@ class LogFile;
 
 // Ends the process because a sync of a log has failed with this error.
 [[noreturn]] void EndUnsynced(std::string_view error);
+
+// Syncs the logs of a database that no process has open, if there is one. An error if the folder cannot be read, or a
+// log cannot be opened or synced. Thread: any.
+rocksdb::Status SyncLogs(rocksdb::Env& env, const std::string& dir);
 
 class LogFiles : public rocksdb::FileSystemWrapper {
  public:

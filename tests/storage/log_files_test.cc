@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -42,6 +43,13 @@ class FilesOf : public rocksdb::FileSystemWrapper {
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override {
     rocksdb::IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, debug);
+    if (status.ok()) *file = std::make_unique<File>(std::move(*file));
+    return status;
+  }
+  rocksdb::IOStatus ReopenWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                       std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                       rocksdb::IODebugContext* debug) override {
+    rocksdb::IOStatus status = FileSystemWrapper::ReopenWritableFile(path, options, file, debug);
     if (status.ok()) *file = std::make_unique<File>(std::move(*file));
     return status;
   }
@@ -108,6 +116,20 @@ TEST_F(LogFilesTest, AFailedSyncEndsTheProcess) {
 TEST_F(LogFilesTest, ALogIsSyncedBeforeTheNextOneBegins) {
   const auto log = Create("6.log");
   EXPECT_EXIT(Create("7.log"), testing::ExitedWithCode(1), "");  // no file can be synced
+}
+
+TEST(SyncLogsTest, SyncsTheLogsAlone) {
+  const std::string dir = testing::TempDir() + "sync_logs";
+  std::filesystem::remove_all(dir);
+  const auto env = rocksdb::NewCompositeEnv(std::make_shared<FilesOf<FullFile>>());  // no file can be synced
+  EXPECT_TRUE(SyncLogs(*env, dir).ok());  // no folder, no logs
+  std::filesystem::create_directory(dir);
+  std::ofstream(dir + "/000007.sst") << "table";
+  EXPECT_TRUE(SyncLogs(*env, dir).ok());
+  std::ofstream(dir + "/000009.log") << "log";
+  EXPECT_TRUE(SyncLogs(*env, dir).IsNoSpace());
+  EXPECT_TRUE(SyncLogs(*rocksdb::Env::Default(), dir).ok());
+  EXPECT_EQ(std::filesystem::file_size(dir + "/000009.log"), 3);
 }
 
 // RocksDB's SyncWAL aborts the process if an append fails between its check of the log and the sync.
