@@ -415,6 +415,28 @@ def test_the_commands_of_a_replica_by_hand():
             assert read_line(connection).startswith(b"$")
 
 
+@pytest.mark.parametrize("kind", ["redis", "cairn"])
+def test_a_replica_announces_its_address(kind):
+    """The primary shows it instead of the connection's, and refuses one that is too long."""
+    announced = {"replica_announce_ip": "replica.example", "replica_announce_port": 1234}
+    with start(kind) as primary, start(kind, **announced) as replica:
+        follow(replica, primary)
+        shown = replication(primary)["slave0"]
+        assert (shown["ip"], shown["port"]) == ("replica.example", 1234)
+        client = primary.client()
+        assert client.execute_command("ROLE")[2][0][:2] == [b"replica.example", b"1234"]
+        with pytest.raises(redis.ResponseError, match="ip-address provided by replica instance is too long: 300 bytes"):
+            client.execute_command("REPLCONF", "ip-address", "x" * 300)
+
+
+def test_an_announced_address_is_a_plain_word():
+    """Otherwise it would add fields to INFO."""
+    with start("cairn") as primary:
+        for text in ("a,state=online", "a b", "a\r\nrole:slave"):
+            with pytest.raises(redis.ResponseError, match="ip-address provided by replica instance is not an address"):
+                primary.client().execute_command("REPLCONF", "ip-address", text)
+
+
 def test_failover_command():
     """FAILOVER transfers the role without losing writes, and its refusals."""
     with start("cairn") as a, start("cairn") as b:

@@ -13,7 +13,7 @@ import pytest
 from browser import Browser
 from harness import REPOSITORY, Server, free_port
 from status_fields import fields_of, raw, raw_info
-from waiting import wait_until
+from waiting import assert_stays, wait_until
 
 pytestmark = [pytest.mark.slow,
               pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")]
@@ -165,6 +165,25 @@ def test_text_of_users_is_shown_and_is_no_markup(served, browser):
         fetch("http://127.0.0.1:1/").catch(() => 0);
         setTimeout(resolve, 10000, "nothing refused it"); })""") == "connect-src"
     browser.complaints.clear()
+
+
+SHOW = """Object.defineProperty(document, "hidden", { value: %s, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"))"""
+LINES = "document.querySelector('#chart-throughput path').getAttribute('d').split('M').length - 1"
+
+
+def test_a_hidden_page_asks_nothing_and_continues_after_a_gap(served, browser):
+    _, port = served
+    load_page(browser, port, "desktop")
+    wait_until(lambda: browser.evaluate(LINES) == 1, "the first line")
+    browser.evaluate(SHOW % "true")
+    wait_until(lambda: browser.evaluate("timer === 0 && !isPolling"), "the end of the polls")
+    polls = polls_of(browser)
+    assert_stays(lambda: polls_of(browser) == polls, 2.5, "the pause")  # a page that is seen asks every second
+    browser.evaluate(SHOW % "false")
+    wait_until(lambda: polls_of(browser) > polls + 1, "the next figures")
+    wait_until(lambda: browser.evaluate(LINES) == 2, "the line after the gap")
+    assert browser.evaluate("document.getElementById('state').textContent") == "live"
 
 
 def axe_source():
