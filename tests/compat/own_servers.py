@@ -52,7 +52,7 @@ STARTER = """#!/bin/sh
 exec $SUITE_SERVER "$@"
 """
 PROGRAMS = ("redis-cli", "redis-benchmark", "redis-check-rdb", "redis-check-aof")
-FIRST_PORTS, PORTS = range(20000, 30000, 1000), 1000  # other runs may use some of them
+FIRST_PORTS, PORTS = range(26000, 32000, 1000), 1000  # other runs may use some of them
 
 
 class SuiteServers:

@@ -24,6 +24,7 @@ process nor a directory behind, and it runs at interpreter exit for every server
 
 import atexit
 import contextlib
+import fcntl
 import os
 import pathlib
 import re
@@ -41,6 +42,9 @@ SANITIZER = os.environ.get("CAIRN_TEST_SANITIZER")
 PATIENCE = 10 if SANITIZER else 1  # factor for the longest waits of a test
 START_TIMEOUT_S = 60 * PATIENCE
 STOP_TIMEOUT_S = 60 * PATIENCE
+# The ports of servers. Their buses in a Redis Cluster have those from 17000 on.
+FIRST_PORT, PORTS = 7_000, 3_000
+PORT_COUNTER = pathlib.Path(tempfile.gettempdir()) / f"cairn-test-port-{os.getuid()}"
 
 _open_servers = weakref.WeakSet()
 
@@ -64,23 +68,35 @@ def tool_path(name):
     return beside if beside.exists() else REPOSITORY / "build" / "release" / name
 
 
+def _is_free(port):
+    with socket.socket() as probe, contextlib.suppress(OSError):
+        probe.bind(("127.0.0.1", port))
+        return True
+    return False
+
+
 def free_port():
-    """A TCP port of 127.0.0.1 that no process listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A TCP port of 127.0.0.1 that no process listens on.
+
+    Tests run side by side, and a port is free until its server has started. So all processes take the next of 3,000
+    ports, one after the other. They are below those that the kernel gives to connections, which would take one too.
+    """
+    with open(PORT_COUNTER, "a+", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        number = int(file.read() or 0)
+        while not _is_free(FIRST_PORT + number % PORTS):
+            number += 1
+        file.truncate(0)
+        file.write(str((number + 1) % PORTS))
+    return FIRST_PORT + number % PORTS
 
 
 def free_cluster_port():
     """The same for a node of a Redis Cluster: the port of its bus, 10000 above, is free too."""
-    while True:
-        port = free_port()
-        if port > 65535 - 10000:
-            continue
-        with socket.socket() as probe:
-            with contextlib.suppress(OSError):
-                probe.bind(("127.0.0.1", port + 10000))
-                return port
+    while not _is_free((port := free_port()) + 10000):
+        pass
+    return port
 
 
 def directive_arguments(directives):

@@ -122,7 +122,7 @@ TEST(SyncLogsTest, SyncsTheLogsAlone) {
   const std::string dir = testing::TempDir() + "sync_logs";
   std::filesystem::remove_all(dir);
   const auto env = rocksdb::NewCompositeEnv(std::make_shared<FilesOf<FullFile>>());  // no file can be synced
-  EXPECT_TRUE(SyncLogs(*env, dir).ok());  // no folder, no logs
+  EXPECT_TRUE(SyncLogs(*env, dir).ok());                                             // no folder, no logs
   std::filesystem::create_directory(dir);
   std::ofstream(dir + "/000007.sst") << "table";
   EXPECT_TRUE(SyncLogs(*env, dir).ok());
