@@ -424,7 +424,8 @@ def test_a_replica_announces_its_address(kind):
         shown = replication(primary)["slave0"]
         assert (shown["ip"], shown["port"]) == ("replica.example", 1234)
         client = primary.client()
-        assert client.execute_command("ROLE")[2][0][:2] == [b"replica.example", b"1234"]
+        listed = wait_until(lambda: client.execute_command("ROLE")[2], "a replica that is online")
+        assert listed[0][:2] == [b"replica.example", b"1234"]
         with pytest.raises(redis.ResponseError, match="ip-address provided by replica instance is too long: 300 bytes"):
             client.execute_command("REPLCONF", "ip-address", "x" * 300)
 
