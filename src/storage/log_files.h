@@ -14,8 +14,9 @@
 //
 // A log is synced before the next one begins. Otherwise a power loss may take its end and leave records of the next
 // one, and RocksDB 7.8 would replay those: it does not notice that some are missing between. RocksDB itself syncs a log
-// when it flushes the log's memtable, which is later. A log that has failed is not synced here.
-// A start on a full disk cannot flush what it has replayed, and keeps those logs, so it syncs them first (SyncLogs).
+// when it flushes the log's memtable, which is later. A log that has failed needs no sync: RocksDB takes no write
+// before it has flushed the memtables. A start on a full disk cannot flush what it has replayed, and keeps those logs,
+// so it syncs them first (SyncLogs).
 //
 // A failed sync ends the process. The kernel may have dropped what it could not write, and it reports that once: a
 // later sync succeeds, although the bytes are not on the disk (https://wiki.postgresql.org/wiki/Fsync_Errors). After a
