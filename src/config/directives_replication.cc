@@ -70,7 +70,8 @@ const Directive kRows[] = {
      .help = "Number of waiting replicas that ends `repl-diskless-sync-delay` early; 0 is none."},
     {.name = "repl-sync-files", .section = kRepl, .kind = Kind::kBool, .fallback = "yes", .target = &S::repl_sync_files,
      .help = "Use RocksDB's files for the first transfer between two Cairns; the replica adopts them as they are. Both "
-             "sides must say yes; otherwise, and to or from Redis, the transfer is an RDB file."},
+             "sides must say yes and have the same format on disk, and no database may have the `storage-mode` hdd or "
+             "memory; otherwise, and to or from Redis, the transfer is an RDB file."},
     {.name = "repl-sync-rate", .section = kRepl, .kind = Kind::kMemory, .fallback = "64mb", .min = 0,
      .target = &S::repl_sync_rate,
      .help = "The most bytes per second for file transfers to all replicas together, because clients use the same "
