@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -150,7 +151,8 @@ int SalvageTo(const std::string& dir, const std::string& to, Findings& findings)
   const Result<uint64_t> keys = Copy(dir, to, findings);
   if (!keys.ok()) {
     std::fprintf(stderr, "%s: %s\n", kProgram, std::string(keys.status().text()).c_str());
-    return kCouldNotLook;
+    std::fflush(nullptr);
+    std::_Exit(kCouldNotLook);  // the target may be open (storage/row_loader.h)
   }
   const bool is_damaged = findings.Summarize() > 0;
   std::printf("%llu keys were copied to %s. %s is unchanged.\n", static_cast<unsigned long long>(*keys), to.c_str(),

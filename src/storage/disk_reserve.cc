@@ -76,6 +76,7 @@ void DiskReserve::Look() {
   if (disk.total == 0) return;
   const MutexLock lock(mutex_);
   free_ = static_cast<int64_t>(disk.free);
+  if (held_ != 0) held_ = std::min(held_.load(), AllocatedBytes(FilePath()));  // another process may have removed it
   const uint64_t left = left_bytes();
   if (held_ != 0 && left >= kPlentyForRemoval * all_) {
     RemoveFile();

@@ -12,6 +12,7 @@ namespace cairn {
 namespace {
 
 constexpr size_t kBisectedBytes = 24;  // enough to tell rows of one block apart
+constexpr int kProbes = 4;
 
 // The first row after all that begin with these bytes; empty: there is none.
 std::string After(std::string prefix) {
@@ -76,16 +77,25 @@ void OfflineRows::StepOver(const std::string& after, const std::string& from) {
     return on_gap_(space_, stopped_at, stopped_at, why);
   }
   std::string low = from;
+  std::string high(kBisectedBytes, '\xff');  // above all rows
   for (size_t size = from.size(); size > 0; --size) {
     const std::string next = After(from.substr(0, size));
     if (next.empty()) break;  // it is above all rows
     if (Reads(next)) {
-      Reads(Bisect(std::move(low), next));
-      return on_gap_(space_, after, Valid() ? row() : std::string_view(), why);
+      high = next;
+      break;
     }
     low = next;
   }
-  on_gap_(space_, after, {}, why);
+  if (Reads(high)) Reads(Bisect(std::move(low), std::move(high)));
+  on_gap_(space_, after, Valid() ? row() : std::string_view(), why);
+}
+
+bool OfflineRows::ReadsNear(const std::string& low, std::string& row) {
+  for (int i = 0; i < kProbes; ++i, row = Middle(low, row)) {
+    if (Reads(row)) return true;
+  }
+  return false;
 }
 
 // REQUIRES: Reads(high), and not Reads(low).
@@ -96,7 +106,12 @@ std::string OfflineRows::Bisect(std::string low, std::string high) {
   for (;;) {
     std::string middle = Middle(low, high);
     if (middle == low) return high;
-    (Reads(middle) ? high : low) = std::move(middle);
+    std::string found = middle;
+    if (ReadsNear(low, found)) {
+      high = std::move(found);
+    } else {
+      low = std::move(middle);
+    }
   }
 }
 

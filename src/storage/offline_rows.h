@@ -41,6 +41,9 @@ class OfflineRows {
   bool Reads(std::string_view row);  // whether a seek to this row succeeds
   // Moves to the first row behind `from` that can be read; a seek to `from` fails. `after` is the row before.
   void StepOver(const std::string& after, const std::string& from);
+  // Whether a seek succeeds to `row`, or to one of a few rows between it and `low`; `row` is that one then. A single
+  // row may be in another damaged block, far behind the end of the first one.
+  bool ReadsNear(const std::string& low, std::string& row);
   std::string Bisect(std::string low, std::string high);
 
   const OfflineDatabase& database_;

@@ -21,10 +21,20 @@ constexpr size_t kBatchBytes = 1 << 20;
 RowLoader::RowLoader() : batch_(std::make_unique<rocksdb::WriteBatch>()) {}
 
 RowLoader::~RowLoader() {
-  if (engine_ != nullptr && engine_->is_open()) engine_->Close();
+  if (has_failed_) {
+    static_cast<void>(engine_.release());
+  } else if (engine_ != nullptr && engine_->is_open()) {
+    engine_->Close();
+  }
+}
+
+Status RowLoader::Fail(std::string_view error) {
+  has_failed_ = true;
+  return Status::Io("cannot write " + dir_ + ": " + std::string(error));
 }
 
 Status RowLoader::Open(const std::string& dir) {
+  dir_ = dir;
   std::error_code error;
   if (std::filesystem::exists(dir, error) && !std::filesystem::is_empty(dir, error)) {
     return Status::Io(dir + " is not empty");
@@ -50,19 +60,21 @@ Status RowLoader::Put(Space space, std::string_view row, std::string_view value)
 Status RowLoader::WriteBatch() {
   rocksdb::WriteOptions options;
   options.disableWAL = true;
-  TRY(FromRocksDb(engine_->db().Write(options, batch_.get())));
+  const rocksdb::Status written = engine_->db().Write(options, batch_.get());
+  if (!written.ok()) return Fail(written.ToString());
   batch_->Clear();
   return Ok();
 }
 
 Status RowLoader::Flush() {
   TRY(WriteBatch());
-  return FromRocksDb(engine_->db().Flush(rocksdb::FlushOptions(), engine_->families()));
+  const Status flushed = engine_->Flush();
+  return flushed.ok() ? Ok() : Fail(flushed.text());
 }
 
 Status RowLoader::Finish() {
   TRY(Flush());
-  TRY(FromRocksDb(engine_->db().SyncWAL()));
+  if (const rocksdb::Status synced = engine_->db().SyncWAL(); !synced.ok()) return Fail(synced.ToString());
   engine_->Close();
   return Ok();
 }

@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 from harness import Server, tool_path
+from mounts import small_disk
 
 STRINGS = 4000
 VALUE_BYTES = 300
@@ -18,7 +19,7 @@ VALUE_BYTES = 300
 def check(*arguments):
     """Runs cairn-check."""
     return subprocess.run([str(tool_path("cairn-check")), *map(str, arguments)], capture_output=True, text=True,
-                          check=False)
+                          check=False, timeout=300)
 
 
 def fill(client):
@@ -147,9 +148,11 @@ def test_a_directory_in_use_is_refused(tmp_path):
     assert check().returncode == 2
 
 
-def test_a_damaged_block_loses_its_rows_only(data):
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_a_damaged_block_loses_its_rows_only(data, share):
+    """The first one, which a seek to the start of the space reads, and one in the middle."""
     table = files(data, ".sst")[0]
-    flip(table, table.stat().st_size // 2)
+    flip(table, 10 + int(table.stat().st_size * share))
     done = check(data)
     assert done.returncode == 1 and table.name in done.stdout and "cannot be read" in done.stdout, done.stdout
     output = salvage(data, STRINGS - 100)
@@ -300,6 +303,23 @@ def test_no_server_opens_an_interrupted_copy(data):
         server.start()
     assert "--salvage did not finish" in pathlib.Path(server.log_path).read_text()
     assert "--salvage did not finish" in check(target).stdout
+
+
+def test_salvage_to_a_full_disk_says_so(tmp_path):
+    """It waited for ever: RocksDB cannot be closed while it tries to recover."""
+    (tmp_path / "data").mkdir()
+    with Server(data_dir=tmp_path / "data") as server:
+        pipe = server.client().pipeline(transaction=False)
+        for i in range(1500):
+            pipe.set(f"k{i}", os.urandom(40_000))
+        pipe.execute()
+        server.shutdown()
+    with small_disk(tmp_path / "small", 32) as disk:
+        failed = check(f"--salvage={disk / 'salvaged'}", tmp_path / "data")
+        assert failed.returncode == 2
+        assert f"cairn-check: cannot write {disk / 'salvaged'}: " in failed.stderr
+        assert "No space left on device" in failed.stderr
+        assert "--salvage did not finish" in check(disk / "salvaged").stdout
 
 
 def test_salvage_keeps_the_owner(data):

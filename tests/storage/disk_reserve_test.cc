@@ -90,6 +90,16 @@ TEST_F(DiskReserveTest, WithPlentyOfSpaceThereIsNoFile) {
   EXPECT_FALSE(std::filesystem::exists(dir_ + "/reserve"));
 }
 
+// A tool, or a second server, may remove it before it is refused.
+TEST_F(DiskReserveTest, AFileThatAnotherProcessHasRemovedIsMadeAgain) {
+  DiskReserve reserve(dir_);
+  reserve.SetSize({.all = HalfOfDisk(), .kept = kMegabyte});
+  ASSERT_TRUE(std::filesystem::remove(dir_ + "/reserve"));
+  reserve.Look();
+  EXPECT_EQ(reserve.held_bytes(), kMegabyte);
+  EXPECT_EQ(std::filesystem::file_size(dir_ + "/reserve"), kMegabyte);
+}
+
 TEST_F(DiskReserveTest, AnotherProcessTakesOverTheFile) {
   DiskReserve(dir_).SetSize({.all = HalfOfDisk(), .kept = kMegabyte});
   const DiskReserve reserve(dir_);
