@@ -202,11 +202,13 @@ Status FileReceiver::ReceiveBytes(BlockingSocket& socket, const FileLine& line, 
 
 Status FileReceiver::ReceiveContent(BlockingSocket& socket, const FileLine& line) {
   if (line.size > kMostContentBytes) return Status::Corruption("the content of the transfer is too large");
-  std::string bytes(line.size, '\0');
-  for (size_t at = 0; at < bytes.size();) {
-    const size_t got = TRY(socket.Read(bytes.data() + at, bytes.size() - at, timeout_ms_));
+  std::string bytes;  // grows with what arrives, not with what is announced
+  while (bytes.size() < line.size) {
+    const size_t before = bytes.size();
+    bytes.resize(std::min<size_t>(line.size, before + kStepBytes));
+    const size_t got = TRY(socket.Read(bytes.data() + before, bytes.size() - before, timeout_ms_));
     if (got == 0) return Status::Io("timed out during the files");
-    at += got;
+    bytes.resize(before + got);
   }
   if (Hash64(bytes) != line.checksum) return Status::Corruption("the content's checksum is wrong");
   content_ = TRY(DecodeFilesContent(bytes));

@@ -214,8 +214,10 @@ Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
       TRY(link_.Psync(goes_on ? history.id : "", log_.applied().offset + 1, asks_failover_));
   const bool is_refused = answer.kind == PrimaryHandshake::Answer::Kind::kNotNow;
   // A target that is a primary has taken over, and its answer was lost: the next PSYNC follows it.
-  failover_refused_ = asks_failover_ && is_refused && answer.text.find(kIsMaster) == std::string::npos;
-  if (!failover_refused_) asks_failover_ = false;
+  // A refusal is final: a target that accepted a second request could take over while this server takes back its role.
+  const bool has_taken_over = answer.text.find(kIsMaster) != std::string::npos;
+  if (asks_failover_ && is_refused && !has_taken_over) failover_refused_ = true;
+  asks_failover_ = false;
   switch (answer.kind) {
     case PrimaryHandshake::Answer::Kind::kNotNow: return Status::Io("PSYNC was refused: " + answer.text);
     case PrimaryHandshake::Answer::Kind::kFull:

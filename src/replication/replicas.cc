@@ -256,9 +256,10 @@ uint64_t Replicas::MostUnsent() const {
 }
 
 Status Replicas::Push(Replica& replica, std::string_view bytes) {
-  for (int64_t stuck_since_us = MonotonicUs(); !bytes.empty();) {
+  for (int64_t stuck_since_us = MonotonicUs();;) {
     const std::shared_ptr<ClientSession> session = replica.session.lock();
     if (replica.ended || session == nullptr || session->close == CloseRequest::kNow) return Gone();
+    if (bytes.empty()) return Ok();
     const uint64_t most = MostUnsent();
     const size_t piece = std::min<size_t>({bytes.size(), kPieceBytes, most});
     if (session->unsent_bytes() + piece <= most) {
@@ -275,7 +276,6 @@ Status Replicas::Push(Replica& replica, std::string_view bytes) {
       return replica.ended || session->unsent_bytes() + piece <= MostUnsent();
     });
   }
-  return Ok();
 }
 
 Status Replicas::RunSender(Replica& replica, const std::string& id, uint64_t next, bool is_old) {
@@ -458,11 +458,12 @@ Status Replicas::SendSnapshot(Replica& replica, const StoreSnapshot& snapshot, c
   });
   TRY(writer.Write());
   WarnOfOwnTypes(replica, writer);
-  TRY(file.Finish());
-  replica.is_written = false;
   RdbInputFile input;
-  TRY(input.Open(path));
+  Status opened = file.Finish();
+  if (opened.ok()) opened = input.Open(path);
   unlink(path.c_str());
+  TRY(std::move(opened));
+  replica.is_written = false;
   TRY(Push(replica, fmt::format("${}\r\n", input.size())));
   const RdbSource source = input.source();
   std::string piece(kPieceBytes, '\0');

@@ -273,8 +273,9 @@ Status Replication::TickAwaitsLast(bool is_late) {
 }
 
 Status Replication::TickHandsOver() {
+  const bool asks = primary_link_.asks_failover();  // first: a refusal is noted before the link stops to ask
   if (primary_link_.failover_refused()) return GiveFailoverUp("Failover target rejected psync request");
-  if (!primary_link_.asks_failover()) EndFailover("Failover: this server is a replica now");
+  if (!asks) EndFailover("Failover: this server is a replica now");
   return Ok();
 }
 

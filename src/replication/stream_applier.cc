@@ -83,7 +83,7 @@ Status StreamApplier::RunBuffered() {
     TRY(RunRequest(request));
   } while (clock_us_ < until_us || session_->multi.active);
   if (ahead_left_.empty() && outcome_ == RequestParser::Outcome::kError) return Damaged(parser_->error());
-  return session_->multi.active ? Ok() : CommitApplied();
+  return CommitApplied();
 }
 
 void StreamApplier::ReadAhead() {
@@ -126,8 +126,18 @@ Status StreamApplier::Judge(const Status& outcome, std::string_view name) {
   return outcome.Is(Code::kIo) || outcome.Is(Code::kCorruption) ? Status::Io(outcome.text()) : Ok();
 }
 
+// The bytes of an open MULTI are not applied yet. Its EXEC may come much later, so the commands before it are
+// committed: their stripes are locked until then.
 Status StreamApplier::CommitApplied() {
-  if (stream_.empty()) return Ok();
+  if (stream_.size() == in_multi_) return Ok();
+  const std::string open = stream_.substr(stream_.size() - in_multi_);
+  stream_.resize(stream_.size() - in_multi_);
+  Status committed = CommitStream();
+  stream_.append(open);
+  return committed;
+}
+
+Status StreamApplier::CommitStream() {
   const Applied applied{applied_.offset + stream_.size(), session_->db};
   log_.AddApplied(*txn_, applied, stream_);
   TRY(txn_->Commit(CommitMode::kWait));
@@ -186,12 +196,7 @@ Status StreamApplier::RunRetried(std::span<const std::string_view> argv) {
       return judged;
     }
     if (tries == kMostTries) return Status::Io("a command did not get its locks");
-    // The bytes of an open MULTI are not applied yet.
-    std::string open = stream_.substr(stream_.size() - in_multi_);
-    stream_.resize(stream_.size() - in_multi_);
-    Status committed = CommitApplied();
-    stream_.append(open);
-    TRY(std::move(committed));
+    TRY(CommitApplied());
     txn_->Discard();
   }
 }

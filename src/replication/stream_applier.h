@@ -85,6 +85,7 @@ class StreamApplier {
   Status RunCommand(std::span<const std::string_view> argv);
   Status RunRetried(std::span<const std::string_view> argv);
   Status CommitApplied();
+  Status CommitStream();
   Status Damaged(const std::string& how);
   // What the outcome of a command means for the link.
   Status Judge(const Status& outcome, std::string_view name);

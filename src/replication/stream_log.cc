@@ -139,7 +139,9 @@ void StreamLog::SetApplied(const Applied& applied) {
 }
 
 Result<uint64_t> StreamLog::ReadOffset(LogReader::Patience patience) {
-  const int64_t until_us = MonotonicUs() + (patience == LogReader::Patience::kLong ? kPatienceUs : 0);
+  const bool is_for_wait = patience == LogReader::Patience::kLong;
+  if (is_for_wait) store_.log().MakeReadable();
+  const int64_t until_us = MonotonicUs() + (is_for_wait ? kPatienceUs : 0);
   for (;;) {
     {
       const MutexLock lock(mutex_);

@@ -56,8 +56,9 @@ class StreamLog {
   bool logs() const { return logs_.load(std::memory_order_acquire); }
   // The length of the stream: on a primary as far as it was read, on a replica as far as it was applied.
   uint64_t offset() const;
-  // The length of the stream including everything committed. With kLong it tries for 2 s to read a log that seems to
-  // have a gap; other threads use this object meanwhile.
+  // The length of the stream including everything committed, except, without kLong, commits that are behind one that
+  // must be synced and is not. With kLong (WAIT) it syncs that one, and tries for 2 s to read a log that seems to have
+  // a gap; other threads use this object meanwhile.
   Result<uint64_t> ReadOffset(LogReader::Patience patience = LogReader::Patience::kNone);
   // The same; if the log cannot be read, the length read so far. It is not the length at the last read: a comparison
   // with a replica's offset would then say too early that the replica has everything.

@@ -5,10 +5,11 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import pytest
-from fake_peers import EMPTY_RDB, FIRST_OFFSET, FakePrimary, FakeReplica, encode, give_everything
+from fake_peers import EMPTY_RDB, FIRST_ID, FIRST_OFFSET, FakePrimary, FakeReplica, encode, give_everything
 from pairs import Load, assert_same, follow, replication, start, wait_for_link
 from raw_client import RawClient
 from waiting import assert_stays, let_pass, wait_until
@@ -120,6 +121,24 @@ def test_a_primary_that_announces_huge_sizes(stream):
         assert_stays(server.client().ping, 0.5, "the answer to others")
         server.client().execute_command("REPLICAOF", "NO", "ONE")
         assert server.resident_bytes() < 1 << 30
+
+
+def test_a_primary_that_announces_a_huge_content_of_files():
+    """The same for a transfer of files."""
+    before_content = threading.Event()
+
+    def serve(connection, _):
+        connection.sendall(b"+FULLRESYNC %s %d\r\n" % (FIRST_ID, FIRST_OFFSET))
+        connection.sendall(b"$CAIRN-FILES 1 %s 256 16777216 0 0\r\n" % FIRST_ID)
+        connection.sendall(b"END 1073741824 0123456789abcdef 0\r\nabc")
+        before_content.set()
+
+    with start("cairn") as server, FakePrimary(serve) as primary:
+        limit = server.resident_bytes() + (64 << 20)
+        server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        assert before_content.wait(60)
+        assert_stays(lambda: server.resident_bytes() < limit, 2, "the memory")
+        server.client().execute_command("REPLICAOF", "NO", "ONE")
 
 
 @pytest.mark.parametrize("words", [
@@ -274,11 +293,11 @@ def test_a_replica_does_not_acknowledge_a_sync_of_an_earlier_stream():
 
 
 def test_a_message_is_published_once():
-    """Also if the link breaks within the following transaction, and the stream sends both again."""
+    """Also if the link breaks within the following transaction, which the stream sends again."""
     published = encode("publish", "ch", "m") + encode("multi") + encode("set", "a", 1)
     rounds = []
 
-    def serve(connection, _):
+    def serve(connection, words):
         rounds.append(connection)
         if len(rounds) == 1:
             give_everything(connection)
@@ -286,13 +305,29 @@ def test_a_message_is_published_once():
             time.sleep(0.5)  # until the replica has received it
             connection.shutdown(socket.SHUT_RDWR)
         else:
-            connection.sendall(b"+CONTINUE\r\n" + published + encode("exec") + encode("publish", "ch", "last"))
+            rest = (published + encode("exec") + encode("publish", "ch", "last"))[int(words[2]) - FIRST_OFFSET - 1:]
+            connection.sendall(b"+CONTINUE\r\n" + rest)
 
     with start("cairn") as server, FakePrimary(serve) as primary:
         listener = RawClient(server.port)
         listener("subscribe", "ch")
         server.client().execute_command("REPLICAOF", "127.0.0.1", primary.port)
         assert [listener.read()[1][2][1] for _ in range(2)] == [b"m", b"last"]
+
+
+def test_commands_before_an_open_transaction_are_applied():
+    """Their keys were locked until the EXEC, which may come much later."""
+    def serve(connection, _):
+        give_everything(connection)
+        connection.sendall(encode("set", "k", "v") + encode("multi") + encode("set", "a", 1))
+
+    with start("cairn") as server, FakePrimary(serve) as primary:
+        client = server.client()
+        client.execute_command("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: client.get("k") == b"v", "the first command")
+        assert client.get("a") is None
+        first = FIRST_OFFSET + len(encode("set", "k", "v"))
+        wait_until(lambda: first in acknowledged(primary), "its acknowledgement")
 
 
 @pytest.mark.skipif(not has_ipv6(), reason="no ::1 on this machine")

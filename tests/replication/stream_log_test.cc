@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "command/dispatcher_fixture.h"
 #include "config/config.h"
@@ -98,6 +100,33 @@ TEST_F(StreamLogTest, TheEndOfTheLoggingIsTriedAgain) {
   EXPECT_EQ(0u, store().interests().wanted() & kInterestInReplication);
   Crash();
   EXPECT_FALSE(log_->logs());
+}
+
+// Database 1 has the durability `always`, and the other ones do not. A client that has its reply must not be told by
+// WAIT that a replica has the write while readers of the log are kept before it.
+TEST_F(StreamLogTest, WaitCoversACommitBehindOneThatIsNotSyncedYet) {
+  ASSERT_TRUE(log_->BeginLogging().ok());
+  std::vector<bool> syncs(17, false);
+  syncs[2] = true;
+  ASSERT_TRUE(store().log().SetSyncsCommits(syncs).ok());
+  Transaction synced(store(), 1);
+  synced.BeginCommand(Lane::kSlow, now_ms(), true);
+  const Key key(synced.databases().keyspace(1), "synced");
+  const uint32_t stripe = key.stripe();
+  ASSERT_TRUE(synced.Lock({&stripe, 1}).ok());
+  synced.Put(key.row(), "value");
+  const std::string_view argv[] = {"DEL", "synced"};
+  synced.replicated_commands().Add(1, argv);
+  ASSERT_TRUE(synced.FinishCommand().ok());
+  ASSERT_TRUE(synced.batch().Append(CommitMode::kWait).ok());
+  Set("another stripe");
+  const uint64_t before = End();
+  const Result<uint64_t> end = log_->ReadOffset(LogReader::Patience::kLong);
+  ASSERT_TRUE(end.ok());
+  EXPECT_GT(*end, before);
+  synced.batch().Publish();
+  synced.EndTick(true);
+  EXPECT_EQ(End(), *end);
 }
 
 // WAIT compares the offsets of replicas with the end of the stream. With an end of 0 it would count every replica.
