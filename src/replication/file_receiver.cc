@@ -89,8 +89,7 @@ Status FileReceiver::DiskError(const std::string& path) {
 }
 
 // A power loss may leave files with holes, so every whole file is read. A partial file is checked when it is complete.
-void FileReceiver::Scan() {
-  scanned_ = true;
+void FileReceiver::Scan(const std::function<bool()>& is_wanted) {
   std::map<uint64_t, Found> all;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
@@ -109,14 +108,20 @@ void FileReceiver::Scan() {
       part_bytes_ = size;
       break;
     }
+    if (is_wanted && !is_wanted()) {
+      transfer_ = kNoTransfer;
+      files_.clear();
+      return;
+    }
     const Result<uint64_t> checksum = ChecksumOfFile(path);
     if (!checksum.ok() || *checksum != found.line.checksum || size != found.line.size) return Drop();
     files_.push_back({found.line.space, path, size, *checksum});
   }
+  scanned_ = true;
 }
 
-FilesPlace FileReceiver::Find() {
-  if (!scanned_) Scan();
+FilesPlace FileReceiver::Find(const std::function<bool()>& is_wanted) {
+  if (!scanned_) Scan(is_wanted);
   return {transfer_, files_.size(), part_bytes_};
 }
 

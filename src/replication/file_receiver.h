@@ -31,8 +31,10 @@ class FileReceiver {
   // The folder is created when the first file is written.
   explicit FileReceiver(std::string folder) : folder_(std::move(folder)) {}
 
-  // Finds how much of an unfinished transfer is in the folder.
-  FilesPlace Find();
+  // Finds how much of an unfinished transfer is in the folder. The first call reads all files, and stops before one of
+  // them when `is_wanted`, if there is one, returns false. It has found nothing then, and the next call reads them
+  // again.
+  FilesPlace Find(const std::function<bool()>& is_wanted = nullptr);
   // Receives the files after the head, and the content at the end. kIo: the link or the disk failed; the received bytes
   // are kept, unless the disk was full. kCorruption: a checksum is wrong; everything is deleted. The link fails when no
   // byte arrives for `timeout_ms`.
@@ -47,7 +49,7 @@ class FileReceiver {
   uint64_t spared() const { return spared_; }
 
  private:
-  void Scan();
+  void Scan(const std::function<bool()>& is_wanted);
   // Turns errno into an error for this file. If the disk is full, it deletes the received files: the next attempt would
   // fail at the same byte, and until then the server could not write its own data.
   Status DiskError(const std::string& path);

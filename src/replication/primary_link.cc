@@ -199,8 +199,9 @@ Status PrimaryLink::ConnectOnce(const PrimaryAddress& primary) {
   options.timeout_ms = settings.repl_timeout_s * 1000;
   Store& store = parts_.store;
   if (settings.repl_sync_files && store.databases().all_on_ssd()) {
-    options.files_offer = EncodeFilesOffer({kFormatVersion, static_cast<uint64_t>(store.databases().size()),
-                                            store.staging().FreeNumbers(), receiver_.Find()});
+    const FilesPlace received = receiver_.Find([this] { return wanted_.load(); });  // reads all of it after a start
+    options.files_offer = EncodeFilesOffer(
+        {kFormatVersion, static_cast<uint64_t>(store.databases().size()), store.staging().FreeNumbers(), received});
   }
   if (!wanted_) return Status::Io("the link is no longer needed");
   TRY(link_.Connect(options));

@@ -184,7 +184,10 @@ Status VerifyBackup(const std::string& dir, uint32_t id) {
 }
 
 Status RestoreBackup(const std::string& dir, uint32_t id, const std::string& given_target) {
-  const std::string target = TrimSlashes(given_target);
+  std::string target = TrimSlashes(given_target);
+  std::error_code is_missing;
+  // A directory cannot be renamed to a link, and must be restored on the disk to which the link leads.
+  if (const auto real = std::filesystem::canonical(target, is_missing); !is_missing) target = real.string();
   const std::optional<struct stat> before = TRY(CheckTarget(target));
   const auto engine = TRY(OpenToRead(dir));
   const std::string folder = target + ".restoring";

@@ -259,6 +259,22 @@ def test_a_slash_at_the_end_of_the_target_and_the_owner_of_an_empty_one(tmp_path
     assert {(path.stat().st_uid, path.stat().st_gid) for path in [missing, *missing.rglob("*")]} == {owner}
 
 
+def test_a_target_that_is_a_link_to_a_directory(tmp_path):
+    """It was copied beside the link, perhaps to another disk, and then could not replace it."""
+    backups = tmp_path / "backups"
+    with Server(backup_dir=str(backups), backup_rate_limit=0) as server:
+        server.client().set("key", "value")
+        assert back_up(server.client())["result"] == "ok"
+    (tmp_path / "disk" / "data").mkdir(parents=True)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "disk" / "data")
+    done = restore(backups, link)
+    assert done.returncode == 0, done.stderr
+    assert link.is_symlink()
+    with Server(data_dir=tmp_path / "disk" / "data") as server:
+        assert server.client().get("key") == b"value"
+
+
 def test_a_directory_that_is_missing_is_no_list(tmp_path):
     done = restore(tmp_path / "nowhere", "--list")
     assert done.returncode == 1 and "nowhere: No such file or directory" in done.stderr

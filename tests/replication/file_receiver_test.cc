@@ -80,5 +80,25 @@ TEST(FileReceiver, DropsWhatCameWhenTheDiskIsFull) {
   std::filesystem::remove_all(dir);
 }
 
+// A restarted replica may have 100 GB to read, and REPLICAOF or a shutdown must not wait for that.
+TEST(FileReceiver, StopsReadingWhatItHasWhenThatIsNotWanted) {
+  std::string dir = std::filesystem::temp_directory_path() / "cairn-test-XXXXXX";
+  ASSERT_NE(mkdtemp(dir.data()), nullptr);
+  const std::string bytes = "the rows of a file";
+  Sender sender(EncodeFileLine({.size = bytes.size(), .checksum = Hash64(bytes)}) + "\r\n" + bytes);
+  FilesHead head;
+  head.from.transfer = std::string(40, 'b');
+  const auto on_progress = [&](uint64_t received, uint64_t) {
+    if (received == bytes.size()) sender.socket().Interrupt();
+  };
+  EXPECT_FALSE(FileReceiver(dir).Receive(sender.socket(), head, kTimeoutMs, on_progress).ok());
+  FileReceiver receiver(dir);
+  EXPECT_EQ(receiver.Find([] { return false; }).transfer, kNoTransfer);
+  const FilesPlace found = receiver.Find([] { return true; });
+  EXPECT_EQ(found.transfer, head.from.transfer);
+  EXPECT_EQ(found.files, 1);
+  std::filesystem::remove_all(dir);
+}
+
 }  // namespace
 }  // namespace cairn
