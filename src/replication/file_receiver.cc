@@ -207,7 +207,7 @@ Status FileReceiver::ReceiveBytes(BlockingSocket& socket, const FileLine& line, 
 
 Status FileReceiver::ReceiveContent(BlockingSocket& socket, const FileLine& line) {
   if (line.size > kMostContentBytes) return Status::Corruption("the content of the transfer is too large");
-  std::string bytes;  // grows with what arrives, not with what is announced
+  std::string bytes;  // The announced size may be wrong, so memory is taken for received bytes only.
   while (bytes.size() < line.size) {
     const size_t before = bytes.size();
     bytes.resize(std::min<size_t>(line.size, before + kStepBytes));
